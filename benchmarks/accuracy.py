@@ -20,7 +20,7 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 import causalcontext as cc
-from causalcontext.simulate import ContextSCM, random_model
+from causalcontext_lab.simulate import ContextSCM, random_model
 from measuring import machine, markdown_table
 
 Bools = NDArray[np.bool_]

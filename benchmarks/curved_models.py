@@ -20,8 +20,8 @@ import scipy
 from numpy.typing import NDArray
 
 import causalcontext as cc
+from causalcontext.examples import NOISE_LAWS
 from causalcontext.graphs.endpoints import Endpoint, Endpoints, directed
-from causalcontext.simulate.noise import NOISE_LAWS
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]

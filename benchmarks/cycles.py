@@ -16,8 +16,8 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
-from causalcontext.simulate.testing import random_discrete_model, random_models
-from causalcontext.simulate.truth import has_long_union_cycle
+from causalcontext_lab.simulate.testing import random_discrete_model, random_models
+from causalcontext_lab.simulate.truth import has_long_union_cycle
 from oracle import search_oracle, skeleton, wrong_marks
 
 

@@ -20,10 +20,10 @@ import numpy as np
 import pandas as pd
 
 import causalcontext as cc
+from causalcontext.examples import NOISE_LAWS
 from causalcontext.graphs.paths import ancestors, reach
 from causalcontext.results.effects.table import asked_pairs
-from causalcontext.simulate.linear import ContextSCM, add_effects, random_model
-from causalcontext.simulate.noise import NOISE_LAWS
+from causalcontext_lab.simulate.linear import ContextSCM, add_effects, random_model
 from measuring import machine, markdown_table, spoken_time, timed
 
 SIZES = (300, 1000, 5000)

@@ -20,9 +20,9 @@ import numpy as np
 import causalcontext as cc
 from causalcontext.graphs.endpoints import Endpoint, Endpoints
 from causalcontext.knowledge import Knowledge
-from causalcontext.simulate import random_hidden_model
-from causalcontext.study.methods import EstimatedEndpoints, StudyTask, fci_m, fci_p
-from causalcontext.study.runner import ancestral_counts, ancestral_rates, knowable_endpoints
+from causalcontext_lab.simulate import random_hidden_model
+from causalcontext_lab.study.methods import EstimatedEndpoints, StudyTask, fci_m, fci_p
+from causalcontext_lab.study.runner import ancestral_counts, ancestral_rates, knowable_endpoints
 
 TEST, ALPHA, OBSERVED = "partial-correlation", 0.05, 8
 DEGREES = {0: 2.2, 2: 2.2, 6: 1.2}

@@ -36,7 +36,7 @@ from causalcontext.diagnostics.shared_time import shared_time
 from causalcontext.graphs.endpoints import Endpoint
 from causalcontext.graphs.lag_names import at
 from causalcontext.graphs.paths import mag_adjacency, reach
-from causalcontext.simulate import SeriesDesign, random_series_model
+from causalcontext_lab.simulate import SeriesDesign, random_series_model
 from measuring import machine, markdown_table
 from time_series import with_hidden_driver
 

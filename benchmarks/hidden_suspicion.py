@@ -28,7 +28,7 @@ import numpy as np
 import pandas as pd
 
 import causalcontext as cc
-from causalcontext.simulate import random_hidden_model
+from causalcontext_lab.simulate import random_hidden_model
 from curved_models import SIX, Design, draw_model
 from measuring import machine, markdown_table
 from model_checks import LINE

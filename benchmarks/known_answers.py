@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 
 import causalcontext as cc
-from causalcontext.simulate.examples import FLUX_TOWER_LINKS, PROTEINS
+from causalcontext.examples import FLUX_TOWER_LINKS, PROTEINS
 from measuring import machine, markdown_table
 from sachs_table import ROOT, alone, cells
 

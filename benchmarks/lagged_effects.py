@@ -19,7 +19,7 @@ import numpy as np
 
 import causalcontext as cc
 from causalcontext.graphs.graph import Graph
-from causalcontext.simulate import SeriesDesign, SeriesModel, random_series_model
+from causalcontext_lab.simulate import SeriesDesign, SeriesModel, random_series_model
 from measuring import machine, markdown_table
 
 SAME = 1e-9

@@ -16,7 +16,7 @@ import numpy as np
 
 import causalcontext as cc
 from causalcontext.graphs.endpoints import directed
-from causalcontext.simulate import random_model
+from causalcontext_lab.simulate import random_model
 
 COLUMNS = (
     "TPR",

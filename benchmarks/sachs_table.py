@@ -24,7 +24,7 @@ import numpy as np
 import pandas as pd
 
 import causalcontext as cc
-from causalcontext.simulate.examples import CONDITIONS, PROTEINS
+from causalcontext.examples import CONDITIONS, PROTEINS
 from measuring import machine, markdown_table, spoken_time, timed
 
 NETWORK = {

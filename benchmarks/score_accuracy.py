@@ -32,7 +32,7 @@ from causalcontext.score.data import score_data
 from causalcontext.score.design import ScoreDesign
 from causalcontext.score.options import Clock, ScoreOptions
 from causalcontext.score.search import Effort, search
-from causalcontext.simulate import ContextSCM, random_model
+from causalcontext_lab.simulate import ContextSCM, random_model
 from measuring import machine, markdown_table
 
 Bools = NDArray[np.bool_]

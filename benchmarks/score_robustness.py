@@ -21,11 +21,11 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 import causalcontext as cc
+from causalcontext.examples import NoiseLaw, exponential, normal, student_t5, uniform
 from causalcontext.graphs.endpoints import directed as directed_endpoints
 from causalcontext.graphs.paths import ancestors
-from causalcontext.simulate import ContextSCM, random_model
-from causalcontext.simulate.linear import cut_at_quantiles
-from causalcontext.simulate.noise import NoiseLaw, exponential, normal, student_t5, uniform
+from causalcontext_lab.simulate import ContextSCM, random_model
+from causalcontext_lab.simulate.linear import cut_at_quantiles
 from measuring import machine, markdown_table
 
 Floats = NDArray[np.float64]

@@ -34,7 +34,7 @@ import numpy as np
 import pandas as pd
 
 import causalcontext as cc
-from causalcontext.simulate import random_model
+from causalcontext_lab.simulate import random_model
 from curved_models import Design, draw_model
 from measuring import (
     BESIDE,

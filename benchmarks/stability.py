@@ -9,7 +9,7 @@ import sys
 import time
 
 import causalcontext as cc
-from causalcontext.simulate import random_model
+from causalcontext_lab.simulate import random_model
 
 
 def main() -> None:

@@ -26,14 +26,14 @@ import numpy as np
 import pandas as pd
 
 import causalcontext as cc
+from causalcontext.examples import land_surface_model
 from causalcontext.graphs.lag_names import at
 from causalcontext.progress import Watch, nobody
 from causalcontext.score.options import ScoreOptions
 from causalcontext.search.lagged.algorithm import LEVEL
-from causalcontext.simulate import SeriesDesign, SeriesModel, random_series_model
-from causalcontext.simulate.examples import land_surface_model
 from causalcontext.timeseries.scored import score_windows
 from causalcontext.timeseries.windows import SeriesWindows, half_of_blocks
+from causalcontext_lab.simulate import SeriesDesign, SeriesModel, random_series_model
 from measuring import machine, markdown_table
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from causalcontext.simulate import random_model
+from causalcontext_lab.simulate import random_model
 
 DEGREE = 3
 """Average number of neighbours of a variable."""

@@ -7,7 +7,7 @@ import matplotlib
 import numpy as np
 
 import causalcontext as cc
-from causalcontext.simulate.examples import example_ii_truth, soil_moisture_truth
+from causalcontext.examples import example_ii_truth, soil_moisture_truth
 
 
 def paint_all(folder: Path) -> None:

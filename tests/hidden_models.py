@@ -14,8 +14,8 @@ from causalcontext.search.algorithm import algorithm_1
 from causalcontext.search.batched_search import BatchedSearch
 from causalcontext.search.fci import Caution, fci
 from causalcontext.search.plan import Plan
-from causalcontext.simulate.hidden import PreparedOracle, SeparationTest, separated
 from causalcontext.views import Contexts, Outcomes, Reason, adaptive
+from causalcontext_lab.simulate.hidden import PreparedOracle, SeparationTest, separated
 from oracle import always_trusted
 
 TWO = Contexts((0,), ((0,), (1,)))

@@ -13,8 +13,8 @@ from causalcontext.knowledge import Knowledge
 from causalcontext.search.algorithm import FoundGraphs, algorithm_1
 from causalcontext.search.batched_search import BatchedSearch
 from causalcontext.search.plan import Plan
-from causalcontext.simulate.testing import DiscreteModel, OracleTest
 from causalcontext.views import ViewRule, adaptive
+from causalcontext_lab.simulate.testing import DiscreteModel, OracleTest
 
 
 def search_oracle(

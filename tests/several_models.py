@@ -21,9 +21,9 @@ from causalcontext.search.batched_search import BatchedSearch
 from causalcontext.search.family import Doubt
 from causalcontext.search.indicator import with_indicators
 from causalcontext.search.plan import Plan
-from causalcontext.simulate.hidden import PreparedOracle
-from causalcontext.simulate.testing import DiscreteModel
 from causalcontext.views import Contexts, adaptive
+from causalcontext_lab.simulate.hidden import PreparedOracle
+from causalcontext_lab.simulate.testing import DiscreteModel
 from oracle import always_trusted
 
 

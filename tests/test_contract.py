@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 
 import causalcontext as cc
 from causalcontext.cli.app import app
-from causalcontext.simulate import random_model
+from causalcontext_lab.simulate import random_model
 
 MARKS = {"-->", "<--", "o-o", "x-x", ""}
 TESTS = ["context", "x", "y", "given", "rows", "test", "statistic", "df", "p", "n", "decision"]

@@ -8,12 +8,10 @@ import pytest
 
 import causalcontext
 
-PACKAGE = Path(causalcontext.__file__).parent
+SOURCE = Path(causalcontext.__file__).parents[1]
 MODULES = [
-    ".".join(("causalcontext", *path.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(
-        ".__init__"
-    )
-    for path in sorted(PACKAGE.rglob("*.py"))
+    ".".join(path.relative_to(SOURCE).with_suffix("").parts).removesuffix(".__init__")
+    for path in sorted(SOURCE.glob("causalcontext*/**/*.py"))
     if path.stem != "__main__" and ">>>" in path.read_text(encoding="utf-8")
 ]
 

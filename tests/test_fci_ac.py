@@ -9,7 +9,7 @@ import pytest
 import causalcontext as cc
 from causalcontext.graphs.endpoints import Endpoint, GraphKind
 from causalcontext.results.explain import explained
-from causalcontext.simulate import random_hidden_model
+from causalcontext_lab.simulate import random_hidden_model
 
 PAIR = {"fertiliser", "yield"}
 

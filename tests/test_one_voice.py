@@ -13,11 +13,11 @@ import pandas as pd
 import pytest
 
 import causalcontext as cc
+from causalcontext.examples import proteins
 from causalcontext.report.payload import payload
 from causalcontext.results.changes import WithinContexts, why_inside_only
 from causalcontext.results.explain import explained
-from causalcontext.simulate import random_model
-from causalcontext.simulate.examples import proteins
+from causalcontext_lab.simulate import random_model
 from marks import rest_slow
 
 OTHER_ROWS = re.compile(r"; (within .*?|on all rows) p [=<] (?P<p>[0-9.e+-]*[0-9])(?P<comma>,?)")

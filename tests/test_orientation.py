@@ -7,7 +7,7 @@ import pytest
 
 import causalcontext as cc
 from causalcontext.graphs.endpoints import directed, mark_texts
-from causalcontext.simulate import random_model
+from causalcontext_lab.simulate import random_model
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -114,8 +114,8 @@ def test_every_arrow_is_explained():
 @pytest.mark.parametrize(
     ("option", "words"),
     [
-        ({"masked_scope": "cycles"}, "did you mean 'cycle'"),
-        ({"orientation": "both"}, "orientation is 'both'"),
+        ({"method": "pc-ac", "masked_scope": "cycles"}, "did you mean 'cycle'"),
+        ({"method": "pc-ac", "orientation": "both"}, "orientation is 'both'"),
     ],
 )
 def test_bad_options_get_one_sentence(option, words):

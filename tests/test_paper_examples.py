@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import causalcontext as cc
+from causalcontext.examples import example_i_model, example_ii_truth, soil_moisture_truth
 from causalcontext.graphs.endpoints import directed
-from causalcontext.simulate.examples import example_i_model, example_ii_truth, soil_moisture_truth
 
 SEEDS = range(5)
 

@@ -23,8 +23,8 @@ from causalcontext.progress import Watch, nobody
 from causalcontext.score import judgement
 from causalcontext.search.algorithm import triples_of
 from causalcontext.search.batched_search import RememberedAnswers
-from causalcontext.simulate import random_model
 from causalcontext.views import CIQuery, Outcomes, Reason
+from causalcontext_lab.simulate import random_model
 from marks import rest_slow
 
 TABLE = random_model(9, 0.6, seed=3, contexts=3).sample(600, 3)

@@ -8,6 +8,7 @@ system.
 """
 
 import sys
+from typing import Any
 
 if sys.argv[:1] == [
     "-m"
@@ -16,12 +17,12 @@ if sys.argv[:1] == [
 
     leave_on_interrupt()
 
+from causalcontext import examples, satellites
 from causalcontext import interop as export
 from causalcontext.data.indicators import bins, threshold
 from causalcontext.data.scan import Scan, scan
 from causalcontext.data.series import cycle
 from causalcontext.data.table_files import read_file
-from causalcontext.diagnostics.calibration.calibrate import calibrate
 from causalcontext.diagnostics.check import check
 from causalcontext.diagnostics.find_contexts import find_contexts
 from causalcontext.discover import discover
@@ -35,16 +36,26 @@ from causalcontext.errors import (
     OptionError,
 )
 from causalcontext.graphs.graph import Graph, LabeledUnion
-from causalcontext.interop.estimator import PCAC
+from causalcontext.interop.estimator import ContextDiscovery
 from causalcontext.knowledge import Knowledge
+from causalcontext.methods.fci_ac import FCIAC
+from causalcontext.methods.pc_ac import PCAC
+from causalcontext.methods.pc_b import PCB
+from causalcontext.methods.pc_m import PCM
+from causalcontext.methods.pc_p import PCP
+from causalcontext.methods.score_ac import ScoreAC
 from causalcontext.results.contexts import ContextGraphs, LaggedGraphs
 from causalcontext.results.files import load
-from causalcontext.simulate import examples
 from causalcontext.version import __version__
 
 __all__ = [
+    "FCIAC",
     "PCAC",
+    "PCB",
+    "PCM",
+    "PCP",
     "CausalContextError",
+    "ContextDiscovery",
     "ContextGraphs",
     "DataError",
     "FileError",
@@ -57,6 +68,7 @@ __all__ = [
     "NotYetError",
     "OptionError",
     "Scan",
+    "ScoreAC",
     "__version__",
     "bins",
     "calibrate",
@@ -71,3 +83,12 @@ __all__ = [
     "scan",
     "threshold",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Names of the lab and the app, which are imported when they are first asked for."""
+    return satellites.named(name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *satellites.NAMES})

@@ -19,7 +19,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 from bases import BASES, clean_base
 
 import causalcontext as cc
-from causalcontext.simulate import noise, random_model
+from causalcontext.examples import noise
+from causalcontext_lab.simulate import random_model
 
 ABOUT_MECHANISMS = ("these rows do not tell whether the context changes", "residuals of ")
 """How warnings begin that speak of mechanisms and not of the table: a context that is nearly a

@@ -4,8 +4,8 @@ import pytest
 from starlette.testclient import TestClient
 
 import causalcontext as cc
-from causalcontext.app.server import application
-from causalcontext.app.session import Session
+from causalcontext_app.server import application
+from causalcontext_app.session import Session
 
 PORT = 8765
 HERE = f"http://127.0.0.1:{PORT}"

@@ -12,14 +12,14 @@ from urllib.request import urlopen
 import pytest
 from typer.testing import CliRunner
 
-from causalcontext.app.server import listening
-from causalcontext.cli import app_command
 from causalcontext.cli.app import app
 from causalcontext.errors import OptionError
+from causalcontext_app import command
+from causalcontext_app.server import listening
 
 
 def test_without_the_extra_one_sentence_says_what_to_install(monkeypatch, soil):
-    monkeypatch.setattr(app_command, "find_spec", lambda name: None)
+    monkeypatch.setattr(command, "find_spec", lambda name: None)
     run = CliRunner().invoke(app, ["app", str(soil)])
     assert run.exit_code == 2
     way = "pip install 'causalcontext[app]' (in a clone: pip install '.[app]')"

@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 import causalcontext as cc
-from causalcontext.app.question import OPTIONS, Question, run_title
-from causalcontext.app.session import compared
+from causalcontext_app.question import OPTIONS, Question, run_title
+from causalcontext_app.session import compared
 
 NASTY = 'it\'s "A" $(x) `y` \\ é'
 QUESTIONS = {

@@ -6,8 +6,8 @@ import stat
 import pytest
 
 import hostile
-from causalcontext.app import server
-from causalcontext.app.server import PAGE_POLICY
+from causalcontext_app import server
+from causalcontext_app.server import PAGE_POLICY
 
 ADDRESSES = [
     "/",

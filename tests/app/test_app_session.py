@@ -12,10 +12,10 @@ import pytest
 from starlette.testclient import TestClient
 
 import causalcontext as cc
-from causalcontext.app.columns import described_columns
-from causalcontext.app.question import file_for, open_project
-from causalcontext.app.session import Session
 from causalcontext.errors import FileError
+from causalcontext_app.columns import described_columns
+from causalcontext_app.question import file_for, open_project
+from causalcontext_app.session import Session
 
 BY_SOIL = {"context": ["soil"], "options": {"method": "pc-ac"}}
 
@@ -114,7 +114,14 @@ def test_what_the_library_refuses_is_its_sentence(client, session):
     wrong = {"knowledge": {"roots": ["sool"]}}
     assert client.put("/api/question", json=wrong).json()["error"].endswith("did you mean 'soil'?")
     wrong = {"options": {"method": "score-ac", "test": "tsagris"}}
-    assert client.post("/api/runs", json=wrong).json()["error"].startswith("test is for methods")
+    assert (
+        client.post("/api/runs", json=wrong)
+        .json()["error"]
+        .startswith(
+            "test belongs to methods that test, and method is 'score-ac': leave test out, or pass"
+            " method: pc-ac, test: tsagris"
+        )
+    )
     failed = run(session, {"context": ["soil"], "kinds": {"radiation": "count"}})
     assert (failed["state"], failed["error"][:18]) == ("failed", "column 'radiation'")
 
@@ -141,7 +148,7 @@ def test_a_cancelled_search_keeps_what_is_known(session, tmp_path):
 def test_a_search_ends_with_the_server(soil):
     code = f"""import time
 from pathlib import Path
-from causalcontext.app.session import Session
+from causalcontext_app.session import Session
 session = Session(Path({str(soil)!r}))
 session.start({{"context": ["soil"], "options": {{"method": "pc-ac", "test": "cmi-knn"}}}})
 print(session._jobs[1]._process.pid, flush=True)
@@ -194,6 +201,23 @@ def test_missing_cells_are_said_and_dropped_on_demand(client, session):
         "/api/check", json={"context": ["soil"], "options": {"missing": "listwise"}}
     ).json()
     assert found["problems"] == []
+
+
+def test_the_reasons_of_columns_left_out_are_in_the_words_of_the_page(tmp_path):
+    days = pd.date_range("2020-01-01", periods=80).strftime("%Y-%m-%d")
+    table = pd.DataFrame({"day": days, "x": np.random.default_rng(0).standard_normal(80)})
+    file = tmp_path / "days.csv"
+    table.to_csv(file, index=False)
+    other = Session(file)
+    try:
+        told = other.check({"context": []})
+        ((column, reason),) = told["left_out"]
+        described = next(one for one in other.columns() if one["name"] == "day")
+    finally:
+        other.close()
+    assert column == "day"
+    assert "(time: day with lags makes use of it)" in reason
+    assert not [text for text in (*told["notes"], *described["warnings"]) if "time='day'" in text]
 
 
 def test_dates_are_left_out_until_they_order_the_rows(client, session):
@@ -274,7 +298,7 @@ def test_a_table_that_changed_is_noticed(session, soil):
 
 def test_without_a_table_there_is_a_page_to_open_one(guard):
     empty = Session()
-    from causalcontext.app.server import application
+    from causalcontext_app.server import application
 
     app = application(empty, 8765)
     client = TestClient(
@@ -297,7 +321,7 @@ def test_a_folder_that_cannot_be_written_keeps_nothing(soil, monkeypatch):
     def refuse(path):
         raise FileError(f"cannot write {path}: permission denied")
 
-    monkeypatch.setattr("causalcontext.app.session.check_writable", refuse)
+    monkeypatch.setattr("causalcontext_app.session.check_writable", refuse)
     made = Session(soil)
     assert made.state()["table"]["kept"] is None
     made.close()

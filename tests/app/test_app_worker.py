@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 import causalcontext as cc
-from causalcontext.app import worker
 from causalcontext.errors import InterruptedSearch
 from causalcontext.progress import Watch
+from causalcontext_app import worker
 
 
 @pytest.fixture

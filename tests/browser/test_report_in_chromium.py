@@ -10,8 +10,8 @@ import pytest
 
 import causalcontext as cc
 import hostile
-from causalcontext.simulate.examples import proteins
-from causalcontext.simulate.linear import random_model
+from causalcontext.examples import proteins
+from causalcontext_lab.simulate.linear import random_model
 from pags import soil_pags
 
 WIDTHS = (1280, 400)

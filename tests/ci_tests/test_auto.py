@@ -15,7 +15,7 @@ import causalcontext as cc
 from causalcontext.ci_tests.registry import TESTS, find_test
 from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.data.tables import read_table
-from causalcontext.simulate.examples import clinic_model
+from causalcontext.examples import clinic_model
 from causalcontext.views import CIQuery, Reason
 from marks import rest_slow
 

@@ -9,8 +9,8 @@ from causalcontext.ci_tests.registry import find_test
 from causalcontext.ci_tests.regression_legacy import PreparedLegacy
 from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.data.tables import read_table
-from causalcontext.simulate import random_model
 from causalcontext.views import CIQuery, Reason
+from causalcontext_lab.simulate import random_model
 
 
 @pytest.fixture(scope="module", params=[2, 3], ids=["2 contexts", "3 contexts"])

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
+import causalcontext as cc
 from causalcontext.data.files import check_writable, write_whole
 from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.data.table_files import read_file
@@ -70,7 +71,7 @@ TEXTS: dict[str, tuple[bytes, str]] = {
     "all rows too long": (b"a,b\n1,2,3\n3,4,5\n", "3 fields in row 2, expected 2"),
     "row too short": (b"a,b\n1,2\n3\n5,6\n", "1 fields in row 3, expected 2"),
     "last row cut off": (b"a,b,c\n1,2,3\n3,4", "2 fields in row 3, expected 3"),
-    "semicolons": (b"a;b\n1;2\n", "separated by ';'"),
+    "semicolons": (b"a;b\n1,2\n", "separated by ';'"),
     "latin-1": ("a,b\n1,é\n".encode("latin-1"), "not a text file in UTF-8"),
     "latin-1 header": ("é,b\n1,2\n".encode("latin-1"), "not a text file in UTF-8"),
     "binary": (b"\x00\x01\x02\xff\xfe", "is not a t"),
@@ -242,3 +243,32 @@ def test_nothing_is_left_behind(
         write_whole(path, "after")
     assert path.read_text() == "before"
     assert os.listdir(tmp_path) == ["r.json"]
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.csv.gz"])
+@pytest.mark.parametrize("mark", [";", "\t"])
+def test_spreadsheets_separate_columns_by_other_marks(
+    frame: pd.DataFrame, tmp_path: Path, name: str, mark: str
+) -> None:
+    """A file whose name says commas, and whose rows all have another mark, in memory and in
+    batches.
+    """
+    path = tmp_path / name
+    frame.to_csv(path, index=False, sep=mark)
+    pd.testing.assert_frame_equal(read_file(path), frame.astype({"R": "str"}))
+    plain = tmp_path / "plain.csv"
+    frame.to_csv(plain, index=False)
+    scans = [cc.scan(file, context="R") for file in (path, plain)]
+    assert scans[0].data.names == scans[1].data.names
+    pd.testing.assert_frame_equal(*(scan.sample_as_table() for scan in scans))
+
+
+def test_semicolons_and_decimal_commas_from_a_spreadsheet(
+    frame: pd.DataFrame, tmp_path: Path
+) -> None:
+    path = tmp_path / "t.csv"
+    frame.to_csv(path, index=False, sep=";", decimal=",")
+    refused = cc.check(read_file(path), "R").problems
+    assert "pass decimal=',' to read them" in refused[0]
+    known = cc.check(read_file(path), "R", decimal=",")
+    assert not known.problems

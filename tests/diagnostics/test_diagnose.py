@@ -9,7 +9,7 @@ import pytest
 import causalcontext as cc
 from causalcontext.diagnostics.findings import Severity
 from causalcontext.diagnostics.rows import minimum_detectable
-from causalcontext.simulate.examples import proteins
+from causalcontext.examples import proteins
 
 
 def topics(result):

@@ -15,7 +15,7 @@ from causalcontext.drawing.plot import result_picture
 from causalcontext.drawing.strokes import context_panel, union_panel
 from causalcontext.drawing.time_layout import lagged_lines, result_layout, sorted_rows
 from causalcontext.graphs.lag_names import split
-from causalcontext.simulate.series import SeriesDesign, random_series_model
+from causalcontext_lab.simulate import SeriesDesign, random_series_model
 
 matplotlib.use("Agg")
 DESIGNS = [(3, 1, 1), (5, 2, 2), (5, 3, 3), (7, 2, 4), (7, 3, 5), (7, 2, 6)]

@@ -57,9 +57,9 @@ def searched(table: pd.DataFrame, context: Any, keywords: Mapping[str, Any]) -> 
     return cc.discover(table, context, **keywords)
 
 
-def record(case: Case, seed: int, noise: float = 0.0, **more: Any) -> Record:
+def record(case: Case, seed: int, shake: int = 0, **more: Any) -> Record:
     """All parts of the record of a case, drawn from a seed; with `more` keywords for the search."""
-    table = shaken(case.system.draw(seed), noise)
+    table = shaken(case.system.draw(seed), shake)
     try:
         result = searched(table, case.context, {**case.keywords, **more})
     except cc.CausalContextError as error:
@@ -67,18 +67,19 @@ def record(case: Case, seed: int, noise: float = 0.0, **more: Any) -> Record:
     return recorded(result, case)
 
 
-def shaken(table: pd.DataFrame, noise: float) -> pd.DataFrame:
-    """The table with every number multiplied by 1 plus noise; columns in which numbers repeat keep
-    their values, since ties mean something.
+def shaken(table: pd.DataFrame, shake: int) -> pd.DataFrame:
+    """The table with every number multiplied by 1 plus noise, other noise for every shake; 0 is none.
+
+    Columns in which numbers repeat keep their values, since ties mean something.
     """
-    if noise == 0.0:
+    if shake == 0:
         return table
-    random = np.random.default_rng(1)
+    random = np.random.default_rng(shake)
     table = table.copy()
     for name in table.columns:
         column = table[name]
         if column.dtype == np.float64 and column.dropna().is_unique:
-            table[name] = column * (1.0 + noise * random.uniform(-1.0, 1.0, len(table)))
+            table[name] = column * (1.0 + NOISE * random.uniform(-1.0, 1.0, len(table)))
     return table
 
 

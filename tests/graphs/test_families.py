@@ -10,8 +10,8 @@ from causalcontext.graphs.dags import OpenGraphs, to_dags
 from causalcontext.graphs.endpoints import Endpoint, adjacent, directed, endpoints_of_arcs, marked
 from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.paths import is_acyclic
-from causalcontext.simulate.testing import random_models
 from causalcontext.views import Contexts
+from causalcontext_lab.simulate.testing import random_models
 
 TWO = Contexts((0,), ((0,), (1,)))
 

@@ -20,7 +20,7 @@ from causalcontext.graphs.paths import (
     shortest_cycle,
     shortest_path,
 )
-from causalcontext.simulate.testing import random_models
+from causalcontext_lab.simulate.testing import random_models
 
 NODES = 6
 

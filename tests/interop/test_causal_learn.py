@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import causalcontext as cc
+from causalcontext.examples import example_i
 from causalcontext.interop.causal_learn import AdaptiveTest, register
-from causalcontext.simulate.examples import example_i
 
 TABLE = example_i(3000, seed=2)
 ARRAY = TABLE.to_numpy(dtype=float)

@@ -30,8 +30,8 @@ NEEDED = (
     "causalcontext/report/page/report.html",
     "causalcontext/report/page/report.css",
     "causalcontext/cli/app.py",
-    "causalcontext/simulate/csv/soil.csv",
-    "causalcontext/simulate/csv/wages.csv",
+    "causalcontext/examples/csv/soil.csv",
+    "causalcontext/examples/csv/wages.csv",
     "causalcontext_command.py",
 )
 FOREIGN = (".pyc", ".nbi", ".nbc", "__pycache__", ".ipynb_checkpoints", ".venv")

@@ -202,6 +202,7 @@ def test_absent_links_are_not_probable():
         result = cc.discover(
             pd.DataFrame({"X": x, "Y": y, "Z": z, "W": z + f, "R": np.where(r, "a", "b")}),
             "R",
+            method="score-ac",
             curves="never",
             wrong_cells="keep",
         )

@@ -7,7 +7,7 @@ import pytest
 
 import causalcontext as cc
 from causalcontext.results.explain import _gain, explained
-from causalcontext.simulate.linear import random_model
+from causalcontext_lab.simulate.linear import random_model
 
 
 @pytest.mark.parametrize(

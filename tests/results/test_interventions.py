@@ -10,8 +10,8 @@ from test_effects import GRAPH, NAMES, graphs, one, table
 
 import causalcontext as cc
 import naive_effects as naive
+from causalcontext.examples import soil_moisture_model
 from causalcontext.report.payload import effects_panel
-from causalcontext.simulate.examples import soil_moisture_model
 
 
 @pytest.fixture(scope="module")

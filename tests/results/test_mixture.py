@@ -21,7 +21,7 @@ from causalcontext.score.merging import lattice
 from causalcontext.score.options import ScoreOptions
 from causalcontext.score.search import all_scores
 from causalcontext.score.workspace import FitWorkspace
-from causalcontext.simulate.linear import random_model
+from causalcontext_lab.simulate.linear import random_model
 
 NAMES = ["X", "Y", "Z", "R"]
 

@@ -11,7 +11,7 @@ from causalcontext.score.design import ScoreDesign
 from causalcontext.score.options import Clock, ScoreOptions
 from causalcontext.score.search import Effort, search
 from causalcontext.score.workspace import FitWorkspace
-from causalcontext.simulate import random_model
+from causalcontext_lab.simulate import random_model
 
 
 def data_of(table, context="R", knowledge=None):

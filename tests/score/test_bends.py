@@ -12,7 +12,7 @@ import causalcontext as cc
 from causalcontext.kernels.rows.bends import LINE, Held, bends, orthonormal
 from causalcontext.results.levels_and_spreads import losses, shared_level
 from causalcontext.results.notes import About, about
-from causalcontext.simulate import random_model
+from causalcontext_lab.simulate import random_model
 from marks import rest_slow
 
 SHAPES = {

@@ -6,11 +6,11 @@ from scipy.stats import norm, rankdata
 
 import causalcontext as cc
 from causalcontext.data.dataset import gaussian_ranks, mean_ranks, stable_order
+from causalcontext.examples import exponential
 from causalcontext.score.explore import log_slope, normal_scores
 from causalcontext.score.model import even_quantiles
 from causalcontext.score.treatments import log_density
-from causalcontext.simulate import random_model
-from causalcontext.simulate.noise import exponential
+from causalcontext_lab.simulate import random_model
 
 
 def test_normal_scores_share_ranks_of_equal_values():

@@ -14,7 +14,7 @@ from causalcontext.graphs.endpoints import Endpoint, adjacent, directed, marked
 from causalcontext.results.evidence import score_edges
 from causalcontext.results.explain import explained
 from causalcontext.score.judgement import CLEAR, FOLLOWED, direct, in_table
-from causalcontext.simulate import random_model
+from causalcontext_lab.simulate import random_model
 from marks import rest_slow
 
 WEAK = (-0.6, -0.4, 0.4, 0.6)

@@ -101,10 +101,56 @@ MENDED = {
     "rounded imputed means": (DamageKind.IMPUTED, with_means(digits=2), None),
     "means of contexts": (DamageKind.IMPUTED, with_means(group=True), None),
     "carried forward": (DamageKind.CARRIED, carried, None),
+    "means taken before cells were lost": (
+        DamageKind.IMPUTED,
+        lambda table, seed: with_cells("B", table["B"].mean(), 0.1)(table, seed),
+        None,
+    ),
+    "medians taken before cells were lost": (
+        DamageKind.IMPUTED,
+        lambda table, seed: with_cells("B", table["B"].median(), 0.1)(table, seed),
+        None,
+    ),
+    "a code that nobody lists": (DamageKind.CODES, with_cells("B", -1000.0, 0.03), None),
+    "a code in all columns of a row": (
+        DamageKind.CODES,
+        lambda table, seed: table.where(
+            (np.arange(len(table)) % 30 != 7)[:, None] | (table.columns == "R")[None], -9.0
+        ),
+        None,
+    ),
+    "decimal points": (
+        DamageKind.SLIP,
+        lambda table, seed: table.assign(
+            B=table["B"].where(~np.isin(np.arange(len(table)), [5, 80, 300]), 10.0 * table["B"])
+        ),
+        None,
+    ),
+}
+SUMMARIES = {
+    "means": lambda column: [column.mean()],
+    "rounded means": lambda column: [round(column.mean(), 1)],
+    "deviations": lambda column: [column.std()],
+    "extremes": lambda column: [column.min(), column.max()],
+    "description": lambda column: column.describe().tolist(),
 }
 
 TOLD = {
     "cap": (DamageKind.CAP, "B", lambda table, seed: table.assign(B=table["B"].clip(upper=70.0))),
+    "two caps": (
+        DamageKind.CAP,
+        "B",
+        lambda table, seed: table.assign(
+            B=table["B"].clip(table["B"].quantile(0.05), table["B"].quantile(0.95))
+        ),
+    ),
+    "another unit": (
+        DamageKind.FAR,
+        "B",
+        lambda table, seed: table.assign(
+            B=table["B"].where(np.arange(len(table)) % 20 != 3, 1000.0 * table["B"])
+        ),
+    ),
     "repeated value": (DamageKind.REPEATED, "B", with_cells("B", 66.5, 0.05)),
     "rounded": (
         DamageKind.ROUNDED,
@@ -138,6 +184,24 @@ def test_damage_is_told_and_left_out(name):
         assert rows is None or found.data.n_rows == rows
         assert found.kept_rows is not None
         np.testing.assert_array_equal(found.data.columns[1], table["B"].to_numpy()[found.kept_rows])
+
+
+@pytest.mark.parametrize("first", [False, True])
+@pytest.mark.parametrize("name", SUMMARIES)
+def test_rows_of_summaries_are_left_out(name, first):
+    for seed in SEEDS:
+        table = table_of(seed)
+        below = pd.DataFrame(
+            {
+                column: SUMMARIES[name](table[column])
+                for column in table
+                if column != "R" and table[column].dtype.kind in "if"
+            }
+        ).assign(R=table["R"].iloc[0])
+        both = pd.concat([below, table] if first else [table, below], ignore_index=True)
+        found = mended(read_table(both[list(table)], "R"))
+        assert [one.kind for one in found.findings] == [DamageKind.TOTALS], found.told
+        assert found.data.n_rows == len(table)
 
 
 @pytest.mark.parametrize("name", TOLD)

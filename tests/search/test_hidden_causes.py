@@ -14,10 +14,10 @@ from causalcontext.graphs.endpoints import Endpoint, GraphKind, adjacent, marked
 from causalcontext.graphs.paths import mag_adjacency
 from causalcontext.search import rules
 from causalcontext.search.family import Proposal
-from causalcontext.simulate import random_hidden_model
-from causalcontext.simulate.hidden import PreparedOracle, SeparationTest
-from causalcontext.simulate.testing import every_model, random_models, with_hidden_cause
 from causalcontext.views import Contexts, masked, pooled
+from causalcontext_lab.simulate import random_hidden_model
+from causalcontext_lab.simulate.hidden import PreparedOracle, SeparationTest
+from causalcontext_lab.simulate.testing import every_model, random_models, with_hidden_cause
 from hidden_models import (
     Answers,
     marks,

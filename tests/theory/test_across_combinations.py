@@ -12,8 +12,8 @@ from causalcontext.kernels.levels.neighbours import list_edges
 from causalcontext.search.colliders import Triples
 from causalcontext.search.family import Evidence, GraphFamily
 from causalcontext.search.rules import RULES, Scope, proposals
-from causalcontext.simulate.truth import has_long_union_cycle
 from causalcontext.views import Contexts
+from causalcontext_lab.simulate.truth import has_long_union_cycle
 from marks import rest_slow
 from oracle import of_some_skeletons, open_to_kin, skeleton, wrong_marks
 from several_models import (

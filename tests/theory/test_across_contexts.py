@@ -8,9 +8,9 @@ import pytest
 
 from causalcontext.graphs.endpoints import directed, marked
 from causalcontext.search.colliders import Triples
-from causalcontext.simulate.testing import every_model, random_discrete_model, random_models
-from causalcontext.simulate.truth import has_long_union_cycle
 from causalcontext.views import Contexts
+from causalcontext_lab.simulate.testing import every_model, random_discrete_model, random_models
+from causalcontext_lab.simulate.truth import has_long_union_cycle
 from marks import rest_slow
 from oracle import of_some_skeletons, open_to_kin, search_oracle, skeleton, wrong_marks
 

@@ -15,8 +15,8 @@ from causalcontext.results.effects import sets
 from causalcontext.results.effects.asking import context_effect, difference, effect_in
 from causalcontext.results.effects.mechanics import Mechanics
 from causalcontext.results.effects.sets import local_effects
-from causalcontext.simulate.testing import every_model, random_discrete_model
 from causalcontext.views import Contexts
+from causalcontext_lab.simulate.testing import every_model, random_discrete_model
 from linear_twins import linear_twin, naive_context_effects, naive_effects, result_of
 from marks import rest_slow
 from oracle import of_some_skeletons, search_oracle

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from causalcontext.graphs.endpoints import directed
-from causalcontext.methods.pc import intersect
-from causalcontext.simulate.testing import every_model, random_discrete_model, random_models
-from causalcontext.simulate.truth import has_long_union_cycle
+from causalcontext.methods.pc_b import intersect
 from causalcontext.views import masked, pooled
+from causalcontext_lab.simulate.testing import every_model, random_discrete_model, random_models
+from causalcontext_lab.simulate.truth import has_long_union_cycle
 from marks import rest_slow
 from oracle import search_oracle, skeleton, wrong_marks
 

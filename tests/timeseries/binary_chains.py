@@ -12,9 +12,9 @@ from itertools import product
 import numpy as np
 
 from causalcontext.kernels.arrays import Bools, Floats, Ints
-from causalcontext.simulate.hidden import PreparedOracle
-from causalcontext.simulate.testing import DiscreteModel
 from causalcontext.views import Contexts
+from causalcontext_lab.simulate.hidden import PreparedOracle
+from causalcontext_lab.simulate.testing import DiscreteModel
 
 NO_COPY = -1
 

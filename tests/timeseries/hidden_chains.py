@@ -20,9 +20,9 @@ from causalcontext.knowledge import Links
 from causalcontext.search.fci import Caution, fci
 from causalcontext.search.lagged.own_past import OwnPastSearch
 from causalcontext.search.lagged.plan import Window, WindowPlan, pairs_now, repeated_links
-from causalcontext.simulate.hidden import PreparedOracle
-from causalcontext.simulate.testing import DiscreteModel
 from causalcontext.views import Contexts, Outcomes, adaptive
+from causalcontext_lab.simulate.hidden import PreparedOracle
+from causalcontext_lab.simulate.testing import DiscreteModel
 from oracle import always_trusted
 
 BEFORE = 4

@@ -12,12 +12,12 @@ import causalcontext as cc
 from causalcontext.data.dataset import some_rows
 from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.data.tables import read_table
+from causalcontext.examples import land_surface_model
 from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.lag_names import at, split
 from causalcontext.results.curve_difference import rows_inside
 from causalcontext.results.effects.fits import CompleteRows, grouped, shared_fits
-from causalcontext.simulate import SeriesDesign, random_series_model
-from causalcontext.simulate.examples import land_surface_model
+from causalcontext_lab.simulate import SeriesDesign, random_series_model
 from naive_effects import least_squares
 
 

@@ -4,8 +4,8 @@ import pytest
 
 import causalcontext as cc
 from causalcontext.graphs.lag_names import split
-from causalcontext.simulate import SeriesDesign, random_series_model
 from causalcontext.timeseries import scored
+from causalcontext_lab.simulate import SeriesDesign, random_series_model
 
 MODEL = random_series_model(SeriesDesign(variables=5, lags=1), 2)
 TABLE = MODEL.sample(500, 2)

@@ -14,9 +14,9 @@ from causalcontext.score.data import score_data
 from causalcontext.score.design import ScoreDesign
 from causalcontext.score.options import ScoreOptions
 from causalcontext.score.search import ExactScores
-from causalcontext.simulate import SeriesDesign, random_series_model
 from causalcontext.timeseries.scored import cells_of_now
 from causalcontext.views import Contexts
+from causalcontext_lab.simulate import SeriesDesign, random_series_model
 
 
 def two_contexts(rows=1500, seed=0):

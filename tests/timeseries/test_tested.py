@@ -12,7 +12,7 @@ from series_tables import daily_table
 
 import causalcontext as cc
 from causalcontext.graphs.lag_names import split
-from causalcontext.simulate import SeriesDesign, random_series_model
+from causalcontext_lab.simulate import SeriesDesign, random_series_model
 
 
 def lagged(table, context="regime", **options):

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from causalcontext.simulate.hidden import PreparedOracle
-from causalcontext.simulate.testing import DiscreteModel
 from causalcontext.views import Contexts
+from causalcontext_lab.simulate.hidden import PreparedOracle
+from causalcontext_lab.simulate.testing import DiscreteModel
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,7 @@ from typing import Annotated
 
 import typer
 
-from causalcontext.cli.app_command import app_command
-from causalcontext.cli.calibrate import calibrate
+from causalcontext import satellites
 from causalcontext.cli.changes import changes
 from causalcontext.cli.check import check
 from causalcontext.cli.contexts import contexts
@@ -26,9 +25,7 @@ from causalcontext.cli.explain import explain
 from causalcontext.cli.export import export
 from causalcontext.cli.plot import plot
 from causalcontext.cli.report import report
-from causalcontext.cli.simulate import simulate
 from causalcontext.cli.stability import stability
-from causalcontext.cli.study import study_app
 from causalcontext.cli.terminal import BAD_INPUT, NO_READER, close_stdout, one_sentence, say
 from causalcontext.cli.warmup import warmup
 from causalcontext.version import __version__
@@ -38,26 +35,26 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-app.add_typer(study_app, name="study")
+app.add_typer(satellites.command("study"), name="study")
 for command in (
     discover,
     contexts,
     stability,
     check,
-    calibrate,
+    satellites.command("calibrate"),
     demo,
     example,
     warmup,
     explain,
     changes,
     effects,
-    simulate,
+    satellites.command("simulate"),
     plot,
     report,
     export,
 ):
     app.command()(one_sentence()(command))
-app.command("app")(one_sentence()(app_command))
+app.command("app")(one_sentence()(satellites.command("app")))
 
 
 @app.callback(invoke_without_command=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, cast
 
 import typer
@@ -45,11 +46,16 @@ def changes(
             f"{row.source} {row.mark} {row.target}"
             + (f": {row.kind!s}" if row.kind in KINDS else ""),
             context_text(row.present),
-            f"{row.effect_present:.2f}",
-            f"{row.effect_absent:.2f}",
+            _size(cast(float, row.effect_present)),
+            _size(cast(float, row.effect_absent)),
             p_text(cast(float, row.q)),
             "yes" if row.claimed else f"no{row.reason and ': '}{row.reason}",
         ]
         for row in found.itertuples()
     ]
     show_table("changes", ["edge", "found in", "effect there", "elsewhere", "q", "claimed"], rows)
+
+
+def _size(effect: float) -> str:
+    """An effect as a cell; empty where the file has no rows to tell it from."""
+    return "" if math.isnan(effect) else f"{effect:.2f}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
@@ -154,7 +155,7 @@ def _show(findings: dict[str, Any]) -> None:
     )
     if findings["left_out"]:
         rows = [
-            [left["column"], left["reason"], f"--keep {left['column']}"]
+            [left["column"], left["reason"], f"--keep {shlex.quote(left['column'])}"]
             for left in findings["left_out"]
         ]
         show_table("left out of the search", ["column", "reason", "to keep it"], rows, "columns")

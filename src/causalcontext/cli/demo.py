@@ -15,11 +15,11 @@ from causalcontext.cli.pipes import is_stdout, save_result
 from causalcontext.cli.terminal import say, show_page
 from causalcontext.data.files import check_writable
 from causalcontext.discover import discover
+from causalcontext.examples import soil_moisture
 from causalcontext.methods.ahead import compile_ahead
 from causalcontext.report.advice import on_the_command_line
 from causalcontext.report.html import write_report
 from causalcontext.report.text import summary
-from causalcontext.simulate.examples import soil_moisture
 
 STORY = (
     "Daily weather over land, simulated: rain and radiation determine whether the soil is dry or "

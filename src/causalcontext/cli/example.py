@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from causalcontext.cli.terminal import show_page
-from causalcontext.simulate.tables import TABLES, path
+from causalcontext.examples import TABLES, path
 
 
 def example(

@@ -24,11 +24,13 @@ FORMATS: dict[str, Callable[[Graph], str]] = {
     "graphml": to_graphml,
     "tetrad": to_tetrad,
 }
+"""The formats that are text, by the name that `--to` takes."""
+FORMAT_HELP = f"{', '.join(list(FORMATS)[:-1])} or {list(FORMATS)[-1]}."
 
 
 def export(
     file: ResultArgument,
-    to: Annotated[str, typer.Option(metavar="FORMAT", help="dot, gml, graphml or tetrad.")] = "dot",
+    to: Annotated[str, typer.Option(metavar="FORMAT", help=FORMAT_HELP)] = "dot",
     only: Annotated[
         str | None, typer.Option(metavar="VALUE", help="The graph of this context, not the union.")
     ] = None,
@@ -40,9 +42,10 @@ def export(
     check_choice("format", to, FORMATS)
     check_outputs({"--output": output}, inputs=[file])
     result = loaded(file)
-    text = FORMATS[to](
-        result.union if only is None else result.graphs[context_value(result.contexts, only)]
-    )
+    graph = result.union
+    if only is not None:
+        graph = result.graphs[context_value(result.contexts, only)]
+    text = FORMATS[to](graph)
     if output is None:
         print_line(text)
     else:

@@ -19,8 +19,8 @@ import warnings
 import zlib
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
-from itertools import pairwise, takewhile
+from contextlib import closing, contextmanager, suppress
+from itertools import islice, pairwise, takewhile
 from pathlib import Path
 from typing import IO, Any, cast
 
@@ -29,6 +29,8 @@ from causalcontext.data.frames import pa, pd
 from causalcontext.errors import CausalContextError, FileError, install
 
 DELIMITERS = {".csv": ",", ".csv.gz": ",", ".tsv": "\t", ".tsv.gz": "\t"}
+OTHER_DELIMITERS = ";\t,"
+"""What separates columns in files whose name says otherwise, the commonest first."""
 PARQUET = ".parquet"
 WORDS_FOR_MISSING = frozenset({"NA", "N/A", "None", "null", "NULL", "nan", "NaN", "n/a", "<NA>"})
 """Words that mean a missing value among numbers, and may mean one among words."""
@@ -111,7 +113,7 @@ def opened(
 
                 yield content.schema_arrow, total, row_batches
         else:
-            delimiter = DELIMITERS[ending_of(file)]
+            delimiter = delimiter_of(file)
             check_text(file, delimiter)
             how = arrow.ConvertOptions(column_types=types)
             how.null_values = [*how.null_values, *WORDS_FOR_MISSING]
@@ -212,6 +214,31 @@ def ending_of(file: Path) -> str:
     if found is None:
         raise FileError(f"cannot read {file}: its name must end with one of {', '.join(endings)}")
     return found
+
+
+def delimiter_of(file: Path) -> str:
+    """What separates the columns of a text file: what its name says, or, where that leaves a single
+    column, another mark that its first two rows have equally often, as spreadsheets write `;`.
+    """
+    usual = DELIMITERS[ending_of(file)]
+    if _first_widths(file, usual)[:1] != [1]:
+        return usual
+    for mark in OTHER_DELIMITERS:
+        widths = _first_widths(file, mark)
+        if mark != usual and len(widths) == 2 and widths[0] == widths[1] > 1:
+            return mark
+    return usual
+
+
+def _first_widths(file: Path, delimiter: str) -> list[int]:
+    """The fields of the first two rows, of any text; none where no table of text can be seen."""
+    with (
+        suppress(csv.Error),
+        io.TextIOWrapper(_bytes_of(file), "utf-8-sig", errors="replace", newline="") as text,
+    ):
+        rows = (row for row in csv.reader(text, delimiter=delimiter) if row)
+        return [len(row) for row in islice(rows, 2)]
+    return []
 
 
 def is_list_of_paths(source: Any) -> bool:
@@ -396,7 +423,7 @@ def _rows(file: Path, delimiter: str) -> Generator[list[str], None, None]:
 
 
 def _read_text(file: Path) -> pd.DataFrame:
-    delimiter = DELIMITERS[ending_of(file)]
+    delimiter = delimiter_of(file)
     width = len(check_text(file, delimiter, index=True))
     how: dict[str, Any] = {"sep": delimiter, "encoding": "utf-8-sig", "index_col": False}
     try:
@@ -439,7 +466,9 @@ def _check_header(file: Path, header: list[str], delimiter: str = ",") -> None:
     """Return if the file starts with one name for every column, each of them once."""
     if not header:
         raise FileError(f"{file} is empty")
-    other = next((mark for mark in ";\t," if mark != delimiter and mark in header[0]), None)
+    other = next(
+        (mark for mark in OTHER_DELIMITERS if mark != delimiter and mark in header[0]), None
+    )
     if len(header) == 1 and other is not None:
         raise FileError(
             f"{file} has a single column {header[0]!r}; are its columns separated by {other!r}?"

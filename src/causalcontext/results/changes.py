@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from causalcontext.data.frames import frame_of, pd
-from causalcontext.errors import CausalContextError, OptionError
+from causalcontext.errors import CausalContextError, OptionError, value_text
 from causalcontext.graphs.endpoints import Endpoint, as_written, directed, mark_of, may_cause
 from causalcontext.graphs.lag_names import split
 from causalcontext.kernels.arrays import Floats
@@ -37,6 +37,7 @@ from causalcontext.results.slope_fits import (
     fits_of,
     possible_causes,
 )
+from causalcontext.results.slopes import heterogeneity
 from causalcontext.results.violations import (
     bends_in,
     by_ranks,
@@ -128,30 +129,7 @@ def found_changes(
     measurements: what it stands for may be a finer cause that is not in the table, and this leaves
     links that differ between contexts though nothing changes.
     """
-    found = [
-        (
-            _candidate(change, doubt)
-            if change.claimed and (doubt := _few_values(result, change))
-            else change
-        )
-        for change in own_claims(result, first, second, alpha)
-    ]
-    found = [
-        (
-            _candidate(change, doubt)
-            if change.claimed and (doubt := scale_is_doubtful(result, change))
-            else change
-        )
-        for change in found
-    ]
-    found = [
-        (
-            _candidate(change, doubt)
-            if change.claimed and (doubt := model_is_wrong(result, change))
-            else change
-        )
-        for change in found
-    ]
+    found = [_unless_vetoed(result, change) for change in own_claims(result, first, second, alpha)]
     claimed = [change for change in found if change.claimed]
     if result.evidence is not None or not claimed:
         return found
@@ -166,6 +144,16 @@ def found_changes(
         )
         for change in found
     ]
+
+
+def _unless_vetoed(result: ContextGraphs, change: Change) -> Change:
+    """The change as it is, or a candidate with the reason of the first veto, if it is claimed."""
+    if change.claimed:
+        for veto in VETOES:
+            reason = veto(result, change)
+            if reason:
+                return _candidate(change, reason)
+    return change
 
 
 def scale_is_doubtful(result: ContextGraphs, change: Change) -> str:
@@ -264,6 +252,31 @@ def own_claims(
     return [*found, *_levels_and_spreads(result, found, a, b, level), *_other_ends(result, a, b)]
 
 
+def _why_alike(
+    fits: RowFits | WindowFits, change: Change, q: float, level: float, what: str
+) -> str:
+    """Why a difference of slopes is no claim, where the p-values of all that could be right are not
+    small; where they are small given the causes in the graph, the reason says so.
+    """
+    if q != q:
+        return f"the {what} cannot be compared"
+    sizes = np.isfinite([change.effect_present, change.effect_absent])
+    if isinstance(fits, RowFits) and sizes.all() and not is_curved(fits.result):
+        result = fits.result
+        x, y = (result.names.index(name) for name in (change.source, change.target))
+        two = (
+            context_place(result.contexts, change.present),
+            context_place(result.contexts, change.absent),
+        )
+        given = possible_causes(result, y, x, two)
+        if heterogeneity(fits.slopes(x, y, given, two))[1] <= level:
+            return (
+                "the slopes differ given the causes in these graphs, but may be the same if other"
+                " causes, or the other direction, are right"
+            )
+    return f"the {what} may be the same"
+
+
 def _decided(
     fits: RowFits | WindowFits, change: Change, q: float, level: float, what: str
 ) -> Change:
@@ -275,9 +288,7 @@ def _decided(
     result = fits.result
     change = change._replace(q=q)
     if not q <= level:
-        return change._replace(
-            reason=f"the {what} {'may be the same' if q == q else 'cannot be compared'}"
-        )
+        return change._replace(reason=_why_alike(fits, change, q, level, what))
     if result.table is None and isinstance(result.known_claims, tuple):
         return _recalled(result, change)
     x, y = (result.names.index(name) for name in (change.source, change.target))
@@ -303,8 +314,8 @@ def is_bent(result: ContextGraphs, change: Change) -> bool:
 
 def moved_words(change: Change) -> str:
     """What a context does to the level or to the spread of a mechanism, in a sentence."""
-    here = str(change.present)
-    there = str(change.absent)
+    here = value_text(change.present)
+    there = value_text(change.absent)
     if change.kind == LEVEL:
         levels = f"{change.effect_present:.3g} in {here} and {change.effect_absent:.3g} in {there}"
         return (
@@ -356,6 +367,10 @@ def _few_values(result: ContextGraphs, change: Change) -> str:
             " spread more"
         )
     return ""
+
+
+VETOES = (_few_values, scale_is_doubtful, model_is_wrong)
+"""The vetoes of a claim, in their order: each gives a reason in words, or "" where it has none."""
 
 
 def confirmed(
@@ -411,7 +426,7 @@ def claim_of(change: Change) -> Claim:
     """The two ends by name, and the contexts as they are written; of a slope in any order, which is
     the alphabet's.
     """
-    here, there = (str(value) for value in (change.present, change.absent))
+    here, there = (value_text(value) for value in (change.present, change.absent))
     if change.kind != "edge":
         here, there = sorted((here, there))
     if change.kind in KINDS:  # one context may change both of a variable

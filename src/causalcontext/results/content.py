@@ -151,6 +151,7 @@ def to_dict(result: ContextGraphs) -> dict[str, Any]:
             "labeled_union": [
                 edge._asdict() | {"contexts": list(edge.contexts)} for edge in result.labeled_union
             ],
+            "method": result.method.to_dict(),
             "settings": settings,
             "data": asdict(result.data),
             "tests_run": dict(result.tests_run),

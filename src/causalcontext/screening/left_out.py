@@ -111,8 +111,8 @@ def words_about_absence(left: LeftOut) -> str:
 
     >>> print(words_about_absence(LeftOut("id", Why.IDENTIFIER, "numbers the rows")))
     was left out of the search, since it numbers the rows; to keep it, pass keep=['id']
+    >>> print(words_about_absence(LeftOut("sum", Why.FUNCTION, "= a + b")))
+    was left out of the search, since it is a + b; to keep it, pass keep=['sum']
     """
-    return (
-        f"was left out of the search, since it {left.reason}; to keep it, pass"
-        f" keep=[{left.column!r}]"
-    )
+    reason = f"is {left.reason[2:]}" if left.reason.startswith("= ") else left.reason
+    return f"was left out of the search, since it {reason}; to keep it, pass keep=[{left.column!r}]"

@@ -19,6 +19,7 @@ from causalcontext.data.frames import frame_of
 from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.data.tables import read_table
 from causalcontext.discover import discover
+from causalcontext.examples import land_surface
 from causalcontext.kernels.arrays import Floats
 from causalcontext.kernels.orders.scaled_fits import scaled_pointer
 from causalcontext.kernels.orders.slots import best_partition
@@ -33,7 +34,6 @@ from causalcontext.knowledge import Knowledge
 from causalcontext.progress import nobody
 from causalcontext.score.engine import run_score
 from causalcontext.score.options import ScoreOptions
-from causalcontext.simulate.series import SeriesDesign, random_series_model
 from causalcontext.views import CIQuery
 
 __all__ = ["choice_pointer", "class_pointer", "density_pointer", "number_pointer"]
@@ -168,9 +168,9 @@ def whole_tests() -> None:
 def other_tests() -> None:
     """Tests that are asked only by name."""
     for name in ("cmi-knn-mixed", "basis"):
-        discover(tiny(60), context="R", names=NAMES, test=name, max_given=1)
+        discover(tiny(60), context="R", names=NAMES, method="pc-ac", test=name, max_given=1)
 
 
 def simulations() -> None:
     """What simulates series."""
-    random_series_model(SeriesDesign(variables=2), 0).sample(20, 0)
+    land_surface(20, 0)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from causalcontext.data.dataset import Dataset, only_cells, some_rows
-from causalcontext.kernels.arrays import Ints
+from causalcontext.kernels.arrays import Bools, Ints
 from causalcontext.screening.damage import cells, duplicates, scales
 from causalcontext.screening.damage.finding import (
     Damage,
@@ -27,6 +27,22 @@ from causalcontext.screening.damage.finding import (
 MOST_LEFT_OUT = 0.3
 """The share of the rows that may be left out for damaged cells where missing values are not
 modelled. Beyond it, what is left may say little about the table, and the user decides."""
+
+
+SCALES = (cells.far_heaps, *scales.FINDERS)
+KINDS = (DamageKind.FAR, *scales.KINDS)
+"""What is told of columns and left as it is."""
+FINDERS = (
+    duplicates.row_of_totals,
+    cells.codes_for_missing,
+    duplicates.copies_of_rows,
+    cells.slips,
+    cells.imputed_means,
+    cells.carried_forward,
+    *SCALES,
+    duplicates.near_copies_of_rows,
+)
+"""All looks in their order. Codes come before copies: rows of codes alone are no copies."""
 
 
 class Mended(NamedTuple):
@@ -54,51 +70,27 @@ def mended(
     findings: list[Damage] = []
     told: list[str] = []
     numbers = number_columns(data)
-    for finder in (duplicates.row_of_totals, duplicates.copies_of_rows):
-        finding = finder(data, numbers)
+    for look in FINDERS:
+        skipped = look is cells.codes_for_missing and codes_decided
+        finding = None if skipped else look(data, numbers)
         if finding is None:
             continue
         findings.append(finding)
-        told.append(_words(finding, keep))
-        if not keep and finding.rows is not None:
-            data = _without_rows(data, finding.rows)
-            rows = rows[~finding.rows]
+        words, out = _words(finding, keep), finding.rows
+        if finding.cells:
+            damaged = union_of(list(finding.cells.values()), data.n_rows)
+            as_missing = missing in ("model", "testwise")
+            small = data.n_rows - int(damaged.sum()) >= (1.0 - MOST_LEFT_OUT) * data.n_rows
+            out = damaged if small and not as_missing else None
+            words = _words_on_cells(finding, keep, as_missing, out)
+            if as_missing and not keep:
+                data = _with_missing(data, finding)
+                numbers = number_columns(data)
+        told.append(words)
+        if not keep and out is not None:
+            data = _without_rows(data, out)
+            rows = rows[~out]
             numbers = number_columns(data)
-    for find in cells.FINDERS:
-        finding = None if find is cells.codes_for_missing and codes_decided else find(data, numbers)
-        if finding is None:
-            continue
-        findings.append(finding)
-        damaged = union_of(list(finding.cells.values()), data.n_rows)
-        as_missing = missing in ("model", "testwise")
-        small = len(data.codes) - int(damaged.sum()) >= (1.0 - MOST_LEFT_OUT) * len(data.codes)
-        if keep or not (as_missing or small):
-            handled = (
-                f", in {percent(finding.share)} of the rows, too many to leave out: links, claims"
-                " and effects may be false; missing='model' takes the cells for missing"
-            )
-            handled = "" if keep else handled
-        elif as_missing:
-            handled = "; they are taken for missing"
-            data = _with_missing(data, finding)
-        else:
-            count = int(damaged.sum())
-            handled = (
-                f"; taken for missing, and {count:,} {'row' if count == 1 else 'rows'} left out"
-            )
-            data = _without_rows(data, damaged)
-            rows = rows[~damaged]
-        told.append(f"{finding.words}{handled}; {finding.way}")
-        numbers = number_columns(data)
-    for look in (*scales.FINDERS, duplicates.near_copies_of_rows):
-        finding = look(data, numbers)
-        if finding is None:
-            continue
-        findings.append(finding)
-        told.append(_words(finding, keep))
-        if not keep and finding.rows is not None:
-            data = _without_rows(data, finding.rows)
-            rows = rows[~finding.rows]
     return Mended(data, tuple(findings), tuple(told), None if len(rows) == given else rows)
 
 
@@ -106,15 +98,34 @@ def told_without(repaired: Mended, data: Dataset) -> tuple[tuple[Damage, ...], t
     """What was found in a table, and the words, after columns were left out of it: nothing on the
     scales of these.
     """
-    findings = [finding for finding in repaired.findings if finding.kind not in scales.KINDS]
+    findings = [finding for finding in repaired.findings if finding.kind not in KINDS]
     told = [
         words
         for finding, words in zip(repaired.findings, repaired.told, strict=True)
         if finding in findings
     ]
     numbers = number_columns(data)
-    again = [finding for look in scales.FINDERS if (finding := look(data, numbers)) is not None]
+    again = [finding for look in SCALES if (finding := look(data, numbers)) is not None]
     return (*findings, *again), (*told, *(finding.words for finding in again))
+
+
+def _words_on_cells(finding: Damage, keep: bool, as_missing: bool, out: Bools | None) -> str:
+    """The sentence on damaged cells, with what is done about them: rows `out` are left out, None
+    for none.
+    """
+    if keep:
+        handled = ""
+    elif as_missing:
+        handled = "; they are taken for missing"
+    elif out is None:
+        handled = (
+            f", in {percent(finding.share)} of the rows, too many to leave out: links, claims and"
+            " effects may be false; missing='model' takes the cells for missing"
+        )
+    else:
+        count = int(out.sum())
+        handled = f"; taken for missing, and {count:,} {'row' if count == 1 else 'rows'} left out"
+    return f"{finding.words}{handled}; {finding.way}"
 
 
 def _words(finding: Damage, keep: bool) -> str:

@@ -13,8 +13,16 @@ import numpy as np
 import scipy
 
 from causalcontext.data.dataset import Dataset
+from causalcontext.errors import listed
 from causalcontext.kernels.arrays import Bools, Floats, Ints
-from causalcontext.screening.damage.finding import FINE, Damage, DamageKind, NumberColumn, percent
+from causalcontext.screening.damage.finding import (
+    FINE,
+    Damage,
+    DamageKind,
+    NumberColumn,
+    last_digit,
+    percent,
+)
 
 FEWEST_COPIES = 3
 BEYOND_CHANCE = 5.0
@@ -49,6 +57,12 @@ MEAN_WITHIN = 1e-6
 """How exactly a total is the sum of the other rows (relative), and a mean the mean (in standard
 deviations).
 """
+MOST_SUMMARIES = 8
+"""Rows of summaries at an end of a table; `describe()` of pandas makes eight."""
+SUMMARY_WITHIN = 0.02
+"""How far a summary that was rounded may be from the exact one, in standard deviations."""
+CLEAR = 12.0
+"""In nats: how improbable it is that values of these columns are those of a summary."""
 MOST_WITH_MEANS = 100_000
 """In longer tables values are as near the mean by chance."""
 KEEP = "to search it as it is, pass damaged='keep'"
@@ -149,7 +163,7 @@ def row_of_totals(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage | 
         key: names for key, names in hits.items() if len(names) >= 2 and 2 * len(names) > len(asked)
     }
     if not enough:
-        return None
+        return _summaries_at_an_end(data, numbers)
     (how, row), names = max(enough.items(), key=lambda item: len(item[1]))
     rows = np.arange(data.n_rows) == row
     words = (
@@ -157,6 +171,68 @@ def row_of_totals(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage | 
         f" and {names[1]} among them: a row of totals is left out; {KEEP}"
     )
     return Damage(DamageKind.TOTALS, tuple(names), 1.0 / data.n_rows, words, rows=rows)
+
+
+def _summaries_at_an_end(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage | None:
+    """The first or last rows where each holds one summary of all other rows: their means, standard
+    deviations, quartiles, counts.
+    """
+    asked = [
+        column
+        for column in numbers
+        if column.effective >= FINE and np.isfinite(column.values).all()
+    ]
+    if len(asked) < 2 or data.n_rows > MOST_WITH_MEANS:
+        return None
+    values = np.array([column.values for column in asked])
+    clear = np.log([column.effective for column in asked])
+    for count in range(min(MOST_SUMMARIES, data.n_rows - 10 * FEWEST_ROWS), 0, -1):
+        for block in (slice(data.n_rows - count, None), slice(0, count)):
+            rest = np.delete(values, block, axis=1)
+            kinds = list[str]()
+            for row in values[:, block].T:
+                kinds.append(_kind_of_summary(row, rest, clear))
+                if not kinds[-1]:
+                    break
+            else:
+                rows = np.zeros(data.n_rows, dtype=bool)
+                rows[block] = True
+                many = count > 1
+                words = (
+                    f"the {'last' if block.stop is None else 'first'}"
+                    f" {f'{count} rows hold' if many else 'row holds'} the {listed(kinds)} of all"
+                    f" other rows: {'they are' if many else 'it is'} left out; {KEEP}"
+                )
+                return Damage(DamageKind.TOTALS, (), count / data.n_rows, words, rows=rows)
+    return None
+
+
+def _kind_of_summary(row: Floats, rest: Floats, clear: Floats) -> str:
+    """What most cells of a row are of the other rows, shape (columns, rows); empty for nothing."""
+    spread = rest.std(axis=1)
+    digits = np.array([last_digit(value) for value in row.tolist()])
+    within = np.minimum(np.maximum(MEAN_WITHIN * spread, 0.51 * digits), SUMMARY_WITHIN * spread)
+    rows = rest.shape[1]
+    summaries: dict[str, tuple[Floats, ...]] = {
+        "means": (rest.mean(axis=1),),
+        "standard deviations": (spread, spread * np.sqrt(rows / (rows - 1.0))),
+        "sums": (rest.sum(axis=1),),
+        "counts": (np.full(len(rest), float(rows)),),
+        "lowest values": (rest.min(axis=1),),
+        "highest values": (rest.max(axis=1),),
+    }
+    quartiles = np.quantile(rest, [0.25, 0.5, 0.75], axis=1)
+    summaries |= {"medians": (quartiles[1],), "quartiles": (quartiles[0], quartiles[2])}
+    for words, numbers in summaries.items():
+        if any(_is_summary(row, number, within, clear) for number in numbers):
+            return words
+    return ""
+
+
+def _is_summary(row: Floats, numbers: Floats, within: Floats, clear: Floats) -> bool:
+    """Whether cells of a row are these numbers in most columns, more clearly than by chance."""
+    hits = np.abs(row - numbers) <= within
+    return bool(2 * hits.sum() > len(row) and clear[hits].sum() > CLEAR)
 
 
 def _total_of(values: Floats) -> list[tuple[str, int]]:

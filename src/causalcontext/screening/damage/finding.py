@@ -33,7 +33,8 @@ class DamageKind(StrEnum):
     NEAR_DUPLICATES = "nearly duplicate rows"
     TOTALS = "row of totals"
     CODES = "codes for missing values"
-    SLIP = "one cell far away"
+    SLIP = "cells far away"
+    FAR = "a heap far away"
     IMPUTED = "imputed means"
     CARRIED = "values carried forward"
     REPEATED = "one value repeated"
@@ -144,6 +145,14 @@ def percent(share: float) -> str:
     ('3 %', '0.04 %')
     """
     return f"{100.0 * share:.0f} %" if share >= 0.01 else f"{100.0 * share:.1g} %"
+
+
+def last_digit(value: float) -> float:
+    """The unit of the last digit of a number as it is written: 0.01 of 12.34."""
+    text = f"{value:.12g}"
+    if "e" in text or "." not in text:
+        return 1.0 if "e" not in text else 0.0
+    return float(10.0 ** -len(text.split(".")[1]))
 
 
 def union_of(masks: Sequence[NDArray[np.bool_]], rows: int) -> Bools:

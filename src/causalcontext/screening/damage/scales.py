@@ -68,7 +68,7 @@ def caps(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage | None:
         for end, word in ((0, "lowest"), (-1, "highest")):
             count = int(column.counts[end])
             limit = float(column.distinct[end])
-            others = np.delete(column.counts, end)
+            others = _between_ends(column.counts, end)
             next_value = float(column.distinct[1 if end == 0 else -2])
             if abs(limit - next_value) > NEAREST * robust_units(column.some)[1]:
                 continue  # values that were cut off have others beside them
@@ -94,6 +94,17 @@ def caps(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage | None:
         " the column out"
     )
     return Damage(DamageKind.CAP, tuple(names), largest, words)
+
+
+def _between_ends(counts: Ints, end: int) -> Ints:
+    """The counts of the other values, without that of the other end where it repeats as well: both
+    may be caps.
+    """
+    others = np.delete(counts, end)
+    other_end = 0 if end else -1
+    inner = np.delete(others, other_end)
+    both = inner.size and others[other_end] >= BEYOND_OTHERS * inner.max()
+    return np.asarray(inner if both else others)
 
 
 def repeated_values(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage | None:

@@ -1,0 +1,1 @@
+"""The commands of the lab: `causalcontext simulate`, `study` and `calibrate`."""
