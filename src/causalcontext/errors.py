@@ -155,6 +155,15 @@ def listed(items: Iterable[object], most: int = 5, what: str = "") -> str:
     return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
 
 
+def value_text(value: object) -> str:
+    """The value of a context in a sentence; a combination of values in brackets.
+
+    >>> value_text("dry"), value_text(("dry", "north")), value_text(1)
+    ('dry', '(dry, north)', '1')
+    """
+    return f"({', '.join(map(str, value))})" if isinstance(value, tuple) else str(value)
+
+
 def is_whole(value: object) -> bool:
     """True if a value is a whole number; a truth value is none."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool)

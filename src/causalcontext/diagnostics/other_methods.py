@@ -20,7 +20,7 @@ import numpy as np
 from causalcontext.ci_tests.protocol import PreparedTest
 from causalcontext.data.dataset import Dataset
 from causalcontext.diagnostics.findings import Finding, Severity
-from causalcontext.errors import CausalContextError, listed
+from causalcontext.errors import CausalContextError, listed, value_text
 from causalcontext.graphs.endpoints import (
     Endpoint,
     GraphKind,
@@ -171,7 +171,7 @@ def unconfirmed_causes(result: ContextGraphs, rows: Dataset) -> Iterator[Finding
         edges = []
         for x, y in np.argwhere(at_issue.any(axis=0)).tolist():
             place = int(np.argmax(at_issue[:, x, y]))
-            where = "" if at_issue[:, x, y].all() else f" in {result.contexts[place]}"
+            where = "" if at_issue[:, x, y].all() else f" in {value_text(result.contexts[place])}"
             edges.append(
                 f"{result.names[x]} {mark_of(cautious[place], x, y)} {result.names[y]}{where}"
             )

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.data.frames import frame_of, pd
-from causalcontext.errors import DataError, check_choice, did_you_mean, listed
+from causalcontext.errors import DataError, check_choice, did_you_mean, listed, value_text
 from causalcontext.graphs.endpoints import (
     Endpoint,
     Endpoints,
@@ -397,7 +397,7 @@ class LabeledUnion:
         for edge in self.edges:
             label = ""
             if edge.contexts != self.all_contexts:
-                label = f"  [{', '.join(map(str, edge.contexts))}]"
+                label = f"  [{', '.join(map(value_text, edge.contexts))}]"
             lines.append(f"{edge.source} {edge.mark} {edge.target}{label}")
         return "\n".join(lines) or "(no edges)"
 

@@ -37,7 +37,7 @@ from causalcontext.diagnostics.stability import Stability
 from causalcontext.drawing.names import printable
 from causalcontext.drawing.strokes import shown
 from causalcontext.drawing.time_layout import result_layout
-from causalcontext.errors import OptionError, listed, shortly
+from causalcontext.errors import OptionError, listed, shortly, value_text
 from causalcontext.graphs.endpoints import Endpoints, as_written, mark_of
 from causalcontext.graphs.graph import Graph, union_endpoints
 from causalcontext.graphs.lag_names import at
@@ -355,7 +355,7 @@ def _lagged_sentence(
     turned = row["effect_present"] * row["effect_absent"] < 0 and not is_curved(result)
     what = "turns its sign" if turned else "changes its slope"
     if row["kind"] == "edge":
-        what = f"is found in {shown(str(row['present']))} only"
+        what = f"is found in {shown(value_text(row['present']))} only"
     read = copies_in(result.reads.get(row["target"]))
     if any(lags != (0,) for _, lags in read):
         copies = [" or ".join(shown(at(name, lag)) for lag in lags) for name, lags in read]
@@ -375,7 +375,7 @@ def _lagged_sizes(
     if is_curved(result):  # the effects are shares of the curve, 1 is all of it, and have no errors
         remains = row["effect_absent"]
         return (
-            f": {remains:.2g} of its curve remains in {shown(str(row['absent']))}"
+            f": {remains:.2g} of its curve remains in {shown(value_text(row['absent']))}"
             if np.isfinite(remains)
             else ""
         )
@@ -387,7 +387,7 @@ def _lagged_sizes(
         interval = _interval(
             Slope(size, errors.get((row["source"], row["target"], value), np.nan), np.nan, 0)
         )
-        slopes.append(f"{interval or format(size, '.2g')} in {shown(str(value))}")
+        slopes.append(f"{interval or format(size, '.2g')} in {shown(value_text(value))}")
     return f": its slope is {', '.join(slopes)}"
 
 
@@ -460,7 +460,7 @@ def _verdict(said: ChangeVerdict | None) -> str:
 
 
 def _shown(result: ContextGraphs, place: int) -> str:
-    return shown(str(result.contexts[place]))
+    return shown(value_text(result.contexts[place]))
 
 
 MOST_VARIABLES = 40

@@ -20,7 +20,7 @@ from causalcontext.drawing.layout import Layout
 from causalcontext.drawing.names import printable
 from causalcontext.drawing.strokes import NEAR, graph_panel, mark_meanings
 from causalcontext.drawing.time_layout import result_layout
-from causalcontext.errors import CausalContextError
+from causalcontext.errors import CausalContextError, value_text
 from causalcontext.knowledge import Knowledge
 from causalcontext.report.advice import in_a_report
 from causalcontext.report.text import remarks, warnings
@@ -83,7 +83,7 @@ def payload(
         "context": None if shown.context is None else printable(shown.context),
         "contextVariables": sorted(context_nodes(shown)),
         "time": _time(shown),
-        "contexts": [printable(str(value)) for value in shown.contexts],
+        "contexts": [printable(value_text(value)) for value in shown.contexts],
         "titles": [printable(title) for title in titles],
         "rows": list(result.data.rows),
         "kinds": list(result.data.kinds),

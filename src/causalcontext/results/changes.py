@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from causalcontext.data.frames import frame_of, pd
-from causalcontext.errors import CausalContextError, OptionError
+from causalcontext.errors import CausalContextError, OptionError, value_text
 from causalcontext.graphs.endpoints import (
     Endpoint,
     GraphKind,
@@ -422,8 +422,8 @@ def is_bent(result: ContextGraphs, change: Change) -> bool:
 
 def moved_words(change: Change) -> str:
     """What a context does to the level or to the spread of a mechanism, in a sentence."""
-    here = str(change.present)
-    there = str(change.absent)
+    here = value_text(change.present)
+    there = value_text(change.absent)
     if change.kind == LEVEL:
         levels = f"{change.effect_present:.3g} in {here} and {change.effect_absent:.3g} in {there}"
         return (
@@ -562,7 +562,7 @@ def claim_of(change: Change) -> Claim:
     """The two ends by name, and the contexts as they are written; of a slope in any order, which is
     the alphabet's.
     """
-    here, there = (str(value) for value in (change.present, change.absent))
+    here, there = (value_text(value) for value in (change.present, change.absent))
     if change.kind != "edge":
         here, there = sorted((here, there))
     if change.kind in KINDS:  # one context may change both of a variable

@@ -7,6 +7,7 @@ numbers parts any two levels. Where a cause makes a level likelier only, rows of
 
 from __future__ import annotations
 
+import math
 from itertools import combinations
 
 import numpy as np
@@ -76,7 +77,7 @@ def _touch(rows: Floats, codes: Ints) -> bool:
     near = scipy.spatial.cKDTree(points).query(points, k=2)[1]
     nearest = np.where(near[:, 0] == np.arange(len(points)), near[:, 1], near[:, 0])
     other = int(np.count_nonzero(codes[nearest] != codes))
-    return other >= max(FEWEST_AT_A_BORDER, AT_A_BORDER * np.sqrt(len(points)))
+    return other >= max(FEWEST_AT_A_BORDER, AT_A_BORDER * math.sqrt(len(points)))
 
 
 def _ways(counts: Ints) -> float:
