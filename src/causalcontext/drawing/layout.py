@@ -1,5 +1,5 @@
-"""Where everything stands: one layout for all contexts, made from the union graph, in units of the
-font size.
+"""The places of boxes and lines: one layout for all contexts, made from the union graph, in units
+of the font size.
 
 Causes stand left of effects, in layers by the usual method: make the edges acyclic by turning a
 few, put every variable behind its causes, let long edges pass through places of their own, and sort
@@ -291,45 +291,51 @@ def sorted_layers(layer: Ints, chains: Iterable[Sequence[int]]) -> list[list[int
     earlier: dict[bool, list[list[int]]] = {}
     for sweep in range(_fewer(SWEEPS, len(layer))):
         forward = sweep % 2 == 0
-        for number in range(1, len(layers)) if forward else range(len(layers) - 2, -1, -1):
-            # by the mean place of their neighbours in the layer beside; those without stay where
-            # they are
-            fixed = layers[number - 1 if forward else number + 1]
-            members = layers[number]
-            side = before if forward else behind
-            place = {node: number for number, node in enumerate(fixed)}
-            keys = {
-                node: (
-                    sum(place[other] for other in side[node]) / len(side[node])
-                    if side[node]
-                    else own * (len(fixed) / len(members))
-                )
-                for own, node in enumerate(members)
-            }
-            layers[number] = sorted(members, key=keys.__getitem__)
+        if forward:
+            for number in range(1, len(layers)):
+                layers[number] = _by_neighbours(layers[number], layers[number - 1], before)
+        else:
+            for number in range(len(layers) - 2, -1, -1):
+                layers[number] = _by_neighbours(layers[number], layers[number + 1], behind)
         if layers == earlier.get(forward):
             break  # it goes on like this
         earlier[forward] = [list(members) for members in layers]
-        found = crossings(layers, behind)
-        if found < fewest:
+        crossing = crossings(layers, behind)
+        if crossing < fewest:
             best = [list(members) for members in layers]
-            fewest = found
+            fewest = crossing
     return best
 
 
+def _by_neighbours(
+    members: Sequence[int], fixed: Sequence[int], neighbours: Sequence[Sequence[int]]
+) -> list[int]:
+    """The members of a layer by the mean place of their neighbours in the `fixed` layer beside;
+    those without stay where they are.
+    """
+    position = {node: number for number, node in enumerate(fixed)}
+    keys: dict[int, float] = {}
+    for number, node in enumerate(members):
+        beside = [position[other] for other in neighbours[node]]
+        keys[node] = number * (len(fixed) / len(members))
+        if beside:
+            keys[node] = sum(beside) / len(beside)
+    return sorted(members, key=keys.__getitem__)
+
+
 def crossings(layers: Sequence[Sequence[int]], behind: Sequence[Sequence[int]]) -> int:
-    """How many pairs of edges between neighbouring layers cross."""
+    """The number of pairs of edges between neighbouring layers that cross."""
     total = 0
-    for here, there in pairwise(layers):
-        place = {node: number for number, node in enumerate(there)}
+    for members, members_behind in pairwise(layers):
+        position = {node: number for number, node in enumerate(members_behind)}
         total += _inversions(
-            [end for node in here for end in sorted([place[other] for other in behind[node]])]
+            [end for node in members for end in sorted([position[other] for other in behind[node]])]
         )
     return total
 
 
 def _inversions(numbers: Sequence[int]) -> int:
-    """How many pairs of numbers stand in falling order."""
+    """The number of pairs of numbers in falling order."""
     total = 0
     values = np.array(numbers)
     for start in range(0, len(values), AT_ONCE):
@@ -341,7 +347,7 @@ def _inversions(numbers: Sequence[int]) -> int:
 
 
 def _sides(count: int, links: Sequence[Arc]) -> tuple[list[list[int]], list[list[int]]]:
-    """What leads to every place, and where it leads to."""
+    """The nodes before and behind every node, by links."""
     before: list[list[int]] = [[] for _ in range(count)]
     behind: list[list[int]] = [[] for _ in range(count)]
     for a, b in links:

@@ -74,36 +74,42 @@ def _paint(
     groups = list(dict.fromkeys(curve.contexts for curve in curves))
     number = all(curve.numeric for curve in curves)
     for curve in curves:
-        look = levels.index(curve.level)
-        place = groups.index(curve.contexts)
-        colour = context_colour(levels, look)
-        if levels == [None]:
-            single = len(curve.contexts) == 1 < len(result.contexts)
-            colour = context_colour(result.contexts, curve.contexts[0]) if single else INK
-        where = np.array(curve.at, dtype=float) if number else np.arange(len(curve.at))
-        dash = _DASHES[(place if levels != [None] or colour == INK else 0) % len(_DASHES)]
-        shape: dict[str, Any] = (
-            {"linestyle": dash} if number else {"linestyle": ":", "marker": _MARKERS[place % 4]}
-        )
-        axes.plot(where, curve.values, color=colour, label=_label(result, curve), zorder=3, **shape)
+        group = groups.index(curve.contexts)
+        colour = _colour(result, curve, levels)
+        at = np.array(curve.at, dtype=float) if number else np.arange(len(curve.at))
+        shape: dict[str, Any] = {"linestyle": ":", "marker": _MARKERS[group % len(_MARKERS)]}
+        if number:
+            has_own_colour = levels == [None] and colour != INK
+            shape = {"linestyle": _DASHES[0 if has_own_colour else group % len(_DASHES)]}
+        axes.plot(at, curve.values, color=colour, label=_label(result, curve), zorder=3, **shape)
         if curve.spread is not None:
             low = curve.values - curve.spread
             high = curve.values + curve.spread
-            axes.fill_between(where, low, high, color=colour, alpha=0.15, linewidth=0, zorder=2)
+            axes.fill_between(at, low, high, color=colour, alpha=0.15, linewidth=0, zorder=2)
     if not number and curves:
         axes.set_xticks(range(len(curves[0].at)), [_shown(level) for level in curves[0].at])
     axes.set_xlabel(_shown(cause), parse_math=False)
-    axes.set_ylabel(
-        _shown(effect) if levels == [None] else f"probability of {_shown(effect)}", parse_math=False
-    )
+    effect_text = _shown(effect)
+    if levels != [None]:
+        effect_text = f"probability of {effect_text}"
+    axes.set_ylabel(effect_text, parse_math=False)
     if any(_label(result, curve) for curve in curves):
         axes.legend(frameon=False, fontsize="small")
     axes.spines[["top", "right"]].set_visible(False)
 
 
+def _colour(result: ContextGraphs, curve: PartialCurve, levels: Sequence[Any]) -> str:
+    """The colour of a line: that of its level, else of its only context, else ink."""
+    if list(levels) != [None]:
+        return context_colour(levels, levels.index(curve.level))
+    if len(curve.contexts) == 1 < len(result.contexts):
+        return context_colour(result.contexts, curve.contexts[0])
+    return INK
+
+
 def _label(result: ContextGraphs, curve: PartialCurve) -> str:
-    """What a line is: the level whose probability it is, and its contexts if it is not that of
-    all.
+    """The label of a line: the level whose probability it is, and its contexts if it is not that
+    of all.
     """
     parts = [] if curve.level is None else [str(curve.level)]
     if len(curve.contexts) < len(result.contexts):

@@ -79,46 +79,44 @@ def result_picture(
     contexts: Sequence[Any] | None = None,
     probabilities: bool = False,
 ) -> Picture:
-    """What is to be painted of a result."""
-    result, thin = result.searched, result.thin
-    check_choice(
-        "kind", kind, (*drawn.KINDS, *(drawn.TIME_KINDS if result.series is not None else ()))
-    )
+    """The picture of a result, of one of the kinds that it has."""
+    thin = result.thin
+    result = result.searched
+    time_kinds = () if result.series is None else drawn.TIME_KINDS
+    check_choice("kind", kind, (*drawn.KINDS, *time_kinds))
     if probabilities and kind != "contexts":
         raise OptionError(f"probabilities is True, which is for kind='contexts', not {kind!r}")
     if kind == "summary":
         return _summary_picture(result)
     places = result_layout(result)
     compared = None
-    everything = result.contexts if thin is None else thin.contexts
-    chosen = tuple(
-        (result.contexts[:2] if kind == "difference" else everything)
-        if contexts is None
-        else contexts
-    )
     if kind == "union":
         panels = [drawn.union_panel(result)]
-    elif kind != "difference":
+    elif kind == "difference":
+        compared = _compared_contexts(result, thin, contexts)
+        panels = [drawn.difference_panel(result, *compared, places.centre[:, 0].tolist())]
+    else:
+        everything = result.contexts if thin is None else thin.contexts
+        chosen = tuple(everything if contexts is None else contexts)
         if not chosen:
             raise OptionError("contexts is empty, expected at least one context to show")
         panels = [_context_panel(result, thin, value, probabilities) for value in chosen]
-    else:
-        if thin is not None and (len(result.contexts) < 2 or set(chosen) & set(thin.values)):
-            raise OptionError(
-                f"kind is 'difference', but {thin.warning}: there is nothing to compare"
-            )
-        if len(chosen) != 2 or chosen[0] == chosen[1]:
-            raise OptionError(
-                f"contexts is {list(chosen)!r}, expected two different contexts to compare"
-            )
-        compared = chosen[0], chosen[1]
-        panels = [drawn.difference_panel(result, *compared, places.centre[:, 0].tolist())]
-    return Picture(
-        tuple(panels),
-        legend(result, panels, compared),
-        places,
-        tuple(sorted(context_nodes(result))),
-    )
+    entries = legend(result, panels, compared)
+    return Picture(tuple(panels), entries, places, tuple(sorted(context_nodes(result))))
+
+
+def _compared_contexts(
+    result: ContextGraphs, thin: ThinLevels | None, contexts: Sequence[Any] | None
+) -> tuple[Any, Any]:
+    """The two contexts of a difference: the chosen ones, else the first two."""
+    chosen = tuple(result.contexts[:2] if contexts is None else contexts)
+    if thin is not None and (len(result.contexts) < 2 or set(chosen) & set(thin.values)):
+        raise OptionError(f"kind is 'difference', but {thin.warning}: there is nothing to compare")
+    if len(chosen) != 2 or chosen[0] == chosen[1]:
+        raise OptionError(
+            f"contexts is {list(chosen)!r}, expected two different contexts to compare"
+        )
+    return chosen[0], chosen[1]
 
 
 def _context_panel(
@@ -144,7 +142,7 @@ def _context_panel(
 
 
 def graph_picture(graph: Graph) -> Picture:
-    """What is to be painted of a graph."""
+    """The picture of a graph."""
     panel = drawn.graph_panel(graph)
     return Picture((panel,), graph_legend([panel], graph.kind), layout(graph), ())
 
@@ -165,21 +163,16 @@ def painted(
         chosen = paint_figure(picture, pyplot.figure)
     else:
         chosen = given_axes(axes, len(picture.panels), "panels")
-        for panel, one in zip(picture.panels, chosen, strict=True):
-            _paint_panel(
-                one,
-                panel,
-                picture.layout,
-                picture.contexts,
-                picture.samples if one is chosen[-1] else (),
-            )
+        for panel, ax in zip(picture.panels, chosen, strict=True):
+            samples = picture.samples if ax is chosen[-1] else ()
+            _paint_panel(ax, panel, picture.layout, picture.contexts, samples)
     save_picture(chosen, path, dpi)
     return chosen
 
 
 def _summary_picture(result: ContextGraphs) -> Picture:
-    """What causes what at any lag: a label has the lags, a box those at which a variable acts on
-    itself.
+    """The picture of all lags in one: a label has the lags of a link, a box those at which a
+    variable acts on itself.
     """
     names = (*series_of(result).variables, *series_of(result).covariates)
     pairs: dict[tuple[int, int], list[SummaryEdge]] = {}
@@ -188,39 +181,40 @@ def _summary_picture(result: ContextGraphs) -> Picture:
             i = names.index(edge.source)
             j = names.index(edge.target)
             pairs.setdefault((min(i, j), max(i, j)), []).append(edge)
-    marks = []
+    made = type(result.union)  # not imported: a graph draws itself by this module
+    graph = made.from_edges(names, [_summary_mark(edges) for edges in pairs.values()])
     strokes = []
     for pair, edges in pairs.items():
-        ways = {(edge.source, edge.target) for edge in edges if edge.mark == "-->"}
-        first = (edges[0].source, edges[0].target, "-->" if ways else edges[0].mark)
-        marks.append((names[pair[0]], names[pair[1]], "<=>") if len(ways) == 2 else first)
-    made = type(result.union)  # not imported: a graph draws itself by this module
-    graph = made.from_edges(names, marks)
-    for pair, edges in pairs.items():
-        having = [
-            value for value in result.contexts if any(value in edge.contexts for edge in edges)
-        ]
-        lags = " / ".join(_listed(edge.lags) for edge in edges)
-        strokes.append(
-            Stroke(
-                pair,
-                drawn.endpoints_of(graph, pair),
-                drawn.colours_of(result, having),
-                label=f"lag {lags}",
-            )
+        with_edge = {value for edge in edges for value in edge.contexts}
+        colours = drawn.colours_of(
+            result, [value for value in result.contexts if value in with_edge]
         )
-    own = {name: result.summary.lags(name, name) for name in names}
-    places = layout(graph, {name: f"own lag {_listed(lags)}" for name, lags in own.items() if lags})
+        lags = " / ".join(_listed(edge.lags) for edge in edges)
+        endpoints = drawn.endpoints_of(graph, pair)
+        strokes.append(Stroke(pair, endpoints, colours, label=f"lag {lags}"))
+    past = {name: result.summary.lags(name, name) for name in names}
+    boxes = {name: f"own lag {_listed(lags)}" for name, lags in past.items() if lags}
+    places = layout(graph, boxes)
     panel = Panel("summary over all lags", tuple(strokes))
-    contexts = tuple(names.index(result.names[place]) for place in result.cells.positions)
-    samples = [
-        replace(one, words=BOTH_WAYS) if one.stroke.endpoints == endpoints_of_mark("<=>") else one
-        for one in legend(result, [panel], None)
-    ]
+    contexts = tuple(names.index(result.names[position]) for position in result.cells.positions)
+    samples = []
+    for entry in legend(result, [panel], None):
+        both_ways = entry.stroke.endpoints == endpoints_of_mark("<=>")
+        samples.append(replace(entry, words=BOTH_WAYS) if both_ways else entry)
     return Picture((panel,), tuple(samples), places, contexts)
 
 
+def _summary_mark(edges: Sequence[SummaryEdge]) -> tuple[str, str, str]:
+    """The ends and the mark of a pair over all lags: `<=>` if each causes the other at some lag."""
+    first = edges[0]
+    arrows = {(edge.source, edge.target) for edge in edges if edge.mark == "-->"}
+    if len(arrows) == 2:
+        return first.source, first.target, "<=>"
+    return first.source, first.target, "-->" if arrows else first.mark
+
+
 def _listed(lags: Sequence[int]) -> str:
+    """Lags in words: `1, 3`, or `1-4` where they follow each other."""
     if len(lags) > 2 and all(b - a == 1 for a, b in pairwise(lags)):
         return f"{lags[0]}-{lags[-1]}"
     return ", ".join(map(str, lags))

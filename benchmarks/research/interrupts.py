@@ -1,7 +1,7 @@
 """Ctrl-C at random moments, over every family of kernels, from Python and from the command line.
 
-    python benchmarks/interrupts.py [--signals 240] [--family NAME] [--seed 0] [--longest 3]
-    python benchmarks/interrupts.py --family "all commands" --signals 255 --longest 4
+    python benchmarks/research/interrupts.py [--signals 240] [--family NAME] [--seed 0] [--longest 3]
+    python benchmarks/research/interrupts.py --family "all commands" --signals 255 --longest 4
 
 Every family runs in a process of its own, since a crash ends the process. A signal may find the
 search before it began (KeyboardInterrupt), or in the middle (InterruptedSearch with what was
@@ -36,6 +36,9 @@ import pandas as pd
 
 import causalcontext as cc
 from causalcontext.examples import proteins
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
 from measuring import machine, markdown_table
 
 LONGEST = 3.0
