@@ -39,6 +39,7 @@ from causalcontext.kernels.limits import SAME_COLUMN_BELOW
 from causalcontext.model_checks.violations import CURVES, INTERACTIONS
 from causalcontext.results.equations import NUMBER
 from causalcontext.results.evidence import HiddenSuspicion
+from causalcontext.results.violations import violations_of
 from causalcontext.score.options import ScoreOptions
 from causalcontext.timeseries.tested import cells_read
 
@@ -529,7 +530,7 @@ def _bent(result: ContextGraphs, now: Sequence[int]) -> bool:
     evidence = result.evidence
     if evidence is None or evidence.mechanisms is None:
         return bool(result.settings.test_traits) or any(
-            violation.kind in BENT for violation in result.violations
+            violation.kind in BENT for violation in violations_of(result)
         )
     scales = evidence.mechanisms.scales
     own = [

@@ -25,7 +25,7 @@ from causalcontext.data.indicators import step_functions
 from causalcontext.data.sufficient_statistics import drop_empty_cells
 from causalcontext.diagnostics.findings import Finding, Severity
 from causalcontext.diagnostics.support import Cause, MatchedSupport, Support
-from causalcontext.errors import listed
+from causalcontext.errors import listed, value_text
 from causalcontext.graphs.endpoints import Endpoints, GraphKind, as_written, mark_of
 from causalcontext.kernels.arrays import Bools, Floats
 from causalcontext.kernels.rows.glm import first_slopes, fit_glm
@@ -164,14 +164,18 @@ def _shown(found: list[dict[str, Any]]) -> str:
     most = max(found, key=_by_rows)
     sizes = sorted(f"{one['minimum detectable']:.2f}" for one in found)
     if len(found) == 1:
-        return (
-            f"{fewest['context']} has {fewest['rows']:,} rows: a partial correlation of {sizes[0]}"
-        )
+        where = value_text(fewest["context"])
+        return f"{where} has {fewest['rows']:,} rows: a partial correlation of {sizes[0]}"
     span = " to ".join(dict.fromkeys((sizes[0], sizes[-1])))
     return (
-        f"contexts have from {fewest['rows']:,} rows ({fewest['context']}) to {most['rows']:,} "
-        f"({most['context']}): a partial correlation of {span}"
+        f"contexts have from {fewest['rows']:,} rows {_in_brackets(fewest['context'])} to"
+        f" {most['rows']:,} {_in_brackets(most['context'])}: a partial correlation of {span}"
     )
+
+
+def _in_brackets(value: object) -> str:
+    """The value of a context in one pair of brackets."""
+    return value_text(value) if isinstance(value, tuple) else f"({value})"
 
 
 def untestable_pairs(result: ContextGraphs) -> Iterator[Finding]:
@@ -179,7 +183,9 @@ def untestable_pairs(result: ContextGraphs) -> Iterator[Finding]:
     for place, value in enumerate(result.contexts):
         count = int((result.log.kept.decision[place] == Decision.UNTESTABLE).sum())
         if count:
-            message = f"{count} pairs could not be tested in {value} and kept their edge"
+            message = (
+                f"{count} pairs could not be tested in {value_text(value)} and kept their edge"
+            )
             yield Finding(
                 "untestable",
                 Severity.WARNING,
@@ -421,7 +427,10 @@ def _finding(
         "power": verdict.power,
     }
     shows = ", where its slope is not 0 either" if said is not None and said.kind == "slope" else ""
-    where = f"{edge} is in {here} and not in {listed(without, MOST_NAMED)}{shows}"
+    where = (
+        f"{edge} is in {value_text(here)} and not in"
+        f" {listed(map(value_text, without), MOST_NAMED)}{shows}"
+    )
     words = (
         f"not claimed as a change, since {DOUBTS.get(doubt, doubt)}"
         if doubt
