@@ -72,6 +72,10 @@ def test_help_shows_every_option_with_its_default(function):
         assert re.search(rf"\b{entry.name}\b", function.__doc__)
 
 
+def test_the_text_of_discover_fits_on_two_screens():
+    assert len(cc.discover.__doc__.splitlines()) <= 90
+
+
 @pytest.mark.parametrize("name", KINDS)
 def test_the_page_of_a_method_has_every_option_with_its_default(name):
     kind = KINDS[name]

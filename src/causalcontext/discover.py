@@ -145,123 +145,61 @@ def discover(
     Parameters
     ----------
     table : pandas, polars or pyarrow table, 2-D array with `names`, path, or what `cc.scan` returns
-        One row per observation. A file of more than 256 MB, a folder, and a lazy table of numbers
-        are read once in batches (`cc.scan`); the result's `notes` say what rests on all rows, and
-        what on a sample. Columns are continuous, categorical, ordered or counts.
+        One row per observation. Files of more than 256 MB, folders and lazy tables of numbers are
+        read once, in batches, with a random `sample` of rows for what needs rows.
     context : str, Indicator or sequence of them, optional
         The column that names the context; it may itself be an effect of the system. Without one
         there is one graph, under the key "all". `cc.threshold` and `cc.bins` make a context out of
-        a column. With several contexts there is one graph for every combination of their values, a
-        tuple, that occurs.
-    method : {"auto", "pc-ac", "pc-m", "pc-p", "pc-b", "fci-ac", "score-ac"}
-        "auto", the default, takes "score-ac" or "pc-ac": what suits the options that you name, then
-        the table; the first of the result's `notes` says which and why. "pc-ac" is the paper's
-        method (adaptive); "pc-m" looks at each context by itself (masked), "pc-p" at all rows
-        (pooled), "pc-b" has what the two share; "fci-ac" finds one partial ancestral graph per
-        context, where variables may be missing from the table; "score-ac" the best-scoring model of
-        mechanisms that may differ between contexts.
-    test : str or IndependenceTest
-        "auto" picks by the kinds of the columns of every query: "partial-correlation" for two
-        numbers, "robust-change" for a context or another category and a number, and so on; a name
-        of the registry ("partial-correlation", "tsagris", "cmi-knn", ...) is used wherever it takes
-        these kinds; or an object of your own.
-    alpha : float
-        Two variables are called independent if the p-value is larger than this.
+        a column; several contexts give one graph for every combination that occurs.
+    names : sequence of str, optional
+        Column names of an array.
+    progress : bool or callable
+        Show a bar with the time left, or call `progress(size of sets, pairs done, pairs in all)`.
+    method : str or object of a method
+        "auto" takes "score-ac" or "pc-ac", whichever suits the table; the first of the result's
+        `notes` says why. Others by name or with options: `cc.PCAC(alpha=0.01)`, the paper's method;
+        `cc.PCM`, `cc.PCP`, `cc.PCB`, `cc.FCIAC` (hidden causes), `cc.ScoreAC`. An option beside a
+        name, `method="pc-ac", alpha=0.01`, is one of that object; `help(cc.PCAC)` lists them.
     knowledge : Knowledge, optional
         Links that are required, forbidden or ordered.
-    max_given : int, optional
-        The largest conditioning set; no limit by default.
-    collider_rule : {"majority", "conservative", "first"}
-        How colliders are decided; around the context always conservatively.
-    masked_scope : {"adaptive", "cycle", "always"}
-        For "pc-ac": stop where the paper does, or ask again inside the contexts about edges that a
-        large union cycle may hide, or about all edges.
-    orientation : {"across", "within"}
-        For "pc-ac" and "fci-ac": whether the graphs of the contexts orient each other, or each is
-        oriented by itself (in "fci-ac" ends at the context are shared all the same).
-    possible_dsep : int, optional
-        For "fci-ac": ask the edges that are left once more with sets up to this size, the context
-        counted, of variables that are no neighbours. By default neighbours are enough.
-    contested : {"conflict", "bidirected"}
-        For "fci-ac": an edge with arrows by colliders from both sides is `x-x`, or `<->`, a hidden
-        common cause; few of these are right unless there are very many rows.
-    context_confounded : bool
-        For "fci-ac": False declares that the context has no hidden common cause with another
-        variable.
     kinds : mapping from column to {"continuous", "categorical", "ordered", "count"}, optional
-        Overrides what the dtypes say. A context of three or more numbers may be in order for
-        "score-ac" unless it is declared "categorical".
+        Overrides what values and dtypes say.
     missing : {"raise", "model", "listwise", "testwise", "windows", "interpolate"}
-        Stop at missing values, use every observed cell by a model of the columns, drop the rows
-        that have some, or use in every test the rows that are complete in its columns. With lags:
-        draw single cells from a model, leave out the windows that have some, or fill in single
-        cells.
+        Stop at missing values, use every observed cell by a model, drop rows, or drop them test by
+        test; with lags also leave out windows, or fill in single cells.
     na_values : number, text or sequence of them, optional
-        What means a missing value in the table, such as [-9999, "."].
+        What means a missing value, such as [-9999, "."]; then no other values are taken for codes.
     keep : sequence of str, optional
-        Columns that are searched although they would be left out: an id, a total beside its parts.
-        The result's `left_out` has all of them, with reasons.
+        Columns that are searched although they would be left out (`result.left_out`).
     strict : bool
         Stop where columns would be left out, in place of a warning.
     damaged : {"auto", "keep"}
-        Duplicates of rows and a row of totals are left out, codes for missing values, imputed means
-        and values carried forward are taken for missing, all of it beyond chance and with a
-        warning; or they are kept. With `na_values`, an empty list included, no other values are
-        taken for codes.
-    decimal : {".", ","}
-        What stands before the decimals of numbers that are text, such as "12,5".
-    convert : bool
-        Read the numbers of text with one unit in all cells ("12 kg", "45 %") or with thousands
-        separators ("1,234"), and merge levels of text that differ only in case or spaces.
-    names : sequence of str, optional
-        Column names of an array.
-    n_jobs : int
-        Threads; -1 for all cores. The result does not depend on it.
-    device : {"cpu", "cuda", "auto"}
-        Where "cmi-knn" counts neighbours: on the processor, on a CUDA card, or on a card if there
-        is one; the result is the same. Needs the extra `gpu`.
-    seed : int
-        For tests that draw random numbers, and for the random starts of "score-ac".
-    progress : bool or callable
-        Show a bar with the time left, or call `progress(size of sets, pairs done, pairs in all)`.
+        Duplicates of rows, rows of totals, codes for missing values, imputed means and values
+        carried forward are left out, beyond chance and with a warning; or they are kept.
+    decimal, convert : {".", ","}, bool
+        The mark before the decimals of numbers in text; whether to read units and thousands
+        separators ("12 kg", "1,234") and merge levels that differ in case or spaces alone.
+    n_jobs, device, seed : int, {"cpu", "cuda", "auto"}, int
+        Threads (-1: all cores), and where "cmi-knn" counts neighbours: neither changes the result.
+        The seed is for random starts and for tests that draw random numbers.
     transform : {"auto", "none", "ranks"}
-        "ranks" replaces every continuous column by the normal scores of its ranks: outliers and
-        monotone scales do no harm then. "auto" asks the likelihood in "score-ac", and is "none" for
-        methods that test.
+        "ranks" replaces every continuous column by the normal scores of its ranks. "auto" asks the
+        likelihood in "score-ac", and is "none" for methods that test.
     sample : int
-        Rows to keep of a table that this call reads in batches, for tests that look at rows, and
-        for "score-ac".
+        Rows to keep of a table that is read in batches.
     time_limit : float, optional
-        Seconds after which the tests end. What is known then is oriented by the separating sets
-        that were found, and `notes` and `explain` say what was cut; "score-ac" returns the best
-        model so far. Such a result depends on the speed of the machine.
-    search, starts, curves, penalty
-        For "score-ac": "exact" finds the optimum of a small problem, "order" climbs from `starts`
-        random orders, "auto" takes the quicker one; `curves` may bend mechanisms ("auto" asks the
-        likelihood); `penalty` 1 is the plain BIC.
-    wrong_cells : {"auto", "keep"}
-        For "score-ac": cells that the rest of their row contradicts are replaced by what it leads
-        to expect, and rows that are wrong as a whole left out, if that shortens the description of
-        the table; `flagged_cells()` has them. "keep" leaves every cell as it is.
+        Seconds after which the search ends with the result so far; it depends on the machine.
     lags : int, optional
-        Rows follow each other in time, and causes may be up to so many steps ago. The result is
-        then over variables such as `X(t-1)`, and has a `summary` over all lags; by all methods. Too
-        many lags cost little, too few invent links.
+        Rows follow each other in time, and causes may be up to so many steps ago: the result is
+        over variables such as `X(t-1)`, with a `summary`. The options below are for such searches.
     time, units, step
-        With lags: the column that orders the rows (dates, also such as 201401010030, numbers or
-        decimal years; of several columns, dates in parts: ["DATE", "TIME"]; gaps are respected),
-        the column that names the series of a panel, and the time between two rows, by default the
-        most frequent difference.
-    context_lags : sequence of int, optional
-        With lags: which copies of each context a variable may read; by default R(t) and R(t-1).
-    covariates : sequence of str or Cycle, optional
-        With lags: columns that may be causes of all others and are no effects; `cc.cycle("hour",
-        "1D")` makes some.
-    cycle : str, optional
-        The same in text, `"hour:1D"`.
+        The column that orders the rows (or several, dates in parts), the column that names the
+        series of a panel, and the time between two rows, by default the most frequent difference.
+    context_lags, covariates, cycle
+        The copies of a context that a variable may read, R(t) and R(t-1) by default; columns that
+        are causes alone, such as `cc.cycle("hour", "1D")`; the same in text, "hour:1D".
     unit_effects, time_effects : {"means", "none"}
-        With units: whether the mean of every unit is taken away from its rows, and whether what all
-        units share at a time is; the degrees of freedom of the latter are counted.
+        Whether means of units, and what all units share at a time, are taken away.
 
     Returns
     -------

@@ -422,6 +422,8 @@ def takes(kind: type[Any]) -> Callable[[Function], Function]:
         )
         for entry in fields(kind)
     ]
+    if kind is Options:
+        more.append(Parameter("method_options", Parameter.VAR_KEYWORD))
     return lambda function: with_parameters(function, more)
 
 

@@ -54,6 +54,15 @@ def test_every_column_is_described():
     assert sum(found["same"]["histogram"]["counts"]) == 100
 
 
+def test_the_page_knows_which_methods_have_an_option(client):
+    state = client.get("/api/state").json()
+    methods = {option["name"]: option["methods"] for option in state["options"]}
+    assert methods["seed"] is None
+    assert methods["penalty"] == ["score-ac"]
+    assert methods["orientation"] == ["pc-ac", "fci-ac"]
+    assert not any("auto" in owners for owners in methods.values() if owners)
+
+
 def test_the_loop(client, session, soil):
     state = client.get("/api/state").json()
     assert state["table"]["name"] == "soil.csv"

@@ -113,8 +113,8 @@ def method_of_settings(settings: Settings) -> MethodObject:
     """The method that made a result, with its options; a test of one's own is known by its name."""
     kind = METHODS[settings.method].kind
     values = {
-        name: settings.score[name] if name in settings.score else getattr(settings, name)
-        for name in kind.defaults()
+        name: settings.score.get(name, getattr(settings, name, default))
+        for name, default in kind.defaults().items()
     }
     if kind.tests and settings.test not in ("auto", *TESTS):
         values["test"] = AbsentTest(settings.test)

@@ -91,7 +91,10 @@ function missingCard(app) {
 function methodCard(app) {
   const chosen = app.question.options.method ?? "auto";
   const choice = (method) => {
-    const input = element("input", { type: "radio", name: "method", value: method.name, checked: method.name === chosen, onchange: () => app.change((question) => { question.options.method = method.name; }) });
+    const input = element("input", { type: "radio", name: "method", value: method.name, checked: method.name === chosen, onchange: () => app.change((question) => {
+      question.options.method = method.name;
+      for (const option of app.state.options) if (!understands(method.name, option)) delete question.options[option.name];
+    }) });
     return element("label", { class: "choice" }, input, element("span", {}, element("strong", {}, method.name), " ", method.text));
   };
   return card("Method", element("div", { role: "radiogroup", "aria-label": "Method", class: "choices" }, ...app.state.methods.map(choice)));
@@ -99,11 +102,14 @@ function methodCard(app) {
 
 function moreCard(app) {
   const set = Object.entries(app.question.options).filter(([name]) => !OWN_PLACE.includes(name));
-  const fields = app.state.options.filter((option) => !OWN_PLACE.includes(option.name)).map((option) => oneOption(app, option));
+  const method = app.question.options.method ?? "auto";
+  const fields = app.state.options.filter((option) => !OWN_PLACE.includes(option.name) && understands(method, option)).map((option) => oneOption(app, option));
   const details = element("details", { class: "more", open: app.open.more, ontoggle: () => { app.open.more = details.open; } },
     element("summary", {}, set.length ? `${plural(set.length, "option")} changed` : "All as by default"), element("div", { class: "options" }, ...fields));
   return card("More options", set.length ? list(set.map(([name, value]) => `${name}: ${value}`)) : null, details);
 }
+
+const understands = (method, option) => option.methods === null || option.methods.includes(method);
 
 function oneOption(app, option) {
   const value = app.question.options[option.name] ?? option.default, id = `option-${option.name}`;
