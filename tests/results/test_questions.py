@@ -14,9 +14,15 @@ from causalcontext.results.changes import NOT_CONFIRMED
 from causalcontext.results.kept import answers_of, questions_left
 
 ROWS = 1500
-FORBIDDEN = ("search", "score", "diagnostics", "model_checks", "methods")
-PLACES_OF_PAIRS = {("search/sepsets", "slot"), ("search/sepsets", "pairs_at")}
-"""Where a pair stands in the log: arithmetic that lives beside the search."""
+FORBIDDEN = ("search", "score", "diagnostics", "model_checks")
+RUN = ("methods/registry", "run_method")
+"""What runs a method; the rest of that part writes down which one it was."""
+ARITHMETIC = {
+    ("search/sepsets", "slot"),
+    ("search/sepsets", "pairs_at"),
+    ("score/options", "__post_init__"),
+}
+"""Where a pair stands in the log, and the record of options that a file has: no search."""
 ACCESSORS: dict[str, Callable[[cc.ContextGraphs, Path], object]] = {
     "graphs": lambda result, path: result.graphs,
     "union": lambda result, path: result.union,
@@ -87,15 +93,16 @@ def entered(call: Callable[[], object]) -> set[tuple[str, str]]:
         file = frame.f_code.co_filename.replace("\\", "/")
         if event == "call" and "/causalcontext/" in file:
             module = file.rpartition("/causalcontext/")[2].removesuffix(".py")
-            if module.partition("/")[0] in FORBIDDEN:
-                seen.add((module, frame.f_code.co_name))
+            place = (module, frame.f_code.co_name)
+            if module.partition("/")[0] in FORBIDDEN or place == RUN:
+                seen.add(place)
 
     sys.setprofile(look)
     try:
         call()
     finally:
         sys.setprofile(None)
-    return seen - PLACES_OF_PAIRS
+    return seen - ARITHMETIC
 
 
 @pytest.mark.parametrize("name", ACCESSORS)
