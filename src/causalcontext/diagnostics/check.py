@@ -109,7 +109,7 @@ class Inspection:
 
     @property
     def usable(self) -> bool:
-        """Whether `discover` takes the table."""
+        """True if `discover` takes the table."""
         return not self.problems
 
     def __str__(self) -> str:
@@ -142,7 +142,9 @@ def inspect(
 
 
 def _inspected(table: pd.DataFrame, asked: Asked) -> tuple[Inspection, pd.DataFrame, Screening]:
-    """What is found in a table, the part of it that is searched, and what was left out of it."""
+    """The findings about a table, the part of it that is searched, and the columns that were left
+    out.
+    """
     check_missing_option(asked.missing)
     names = [str(name) for name in table.columns]
     for one in split_context(asked.context)[1]:
@@ -216,15 +218,15 @@ def level_text(level: object) -> str:
 
 
 def largest_set(rows: int) -> int:
-    """How many variables a test inside a context of so many rows can condition on; negative if it
-    cannot be run.
+    """The number of variables that a test inside a context of so many rows can condition on;
+    negative if it cannot be run.
     """
     return rows - 2 - SPARE_ROWS
 
 
 def largest_context_set(rows: int) -> int:
-    """How many variables a test of the context can condition on before it leaves out a context of
-    so many rows.
+    """The number of variables that a test of the context can condition on before it leaves out a
+    context of so many rows.
     """
     return rows - 1 - SPARE_ROWS
 
@@ -412,7 +414,7 @@ SAME = {name: dict(entry.metadata) for name, entry in Options.__dataclass_fields
 
 @dataclass(frozen=True)
 class CheckOptions:
-    """What `check` takes of the options of `discover`."""
+    """The options of `discover` that `check` takes."""
 
     kinds: Mapping[str, str] | None = option(None)
     missing: str = option("raise", **SAME["missing"])
@@ -442,8 +444,8 @@ class CheckKeywords(TypedDict, total=False):
 
 @takes(CheckOptions)
 def check(table: Any, context: AnyContext = None, **options: Unpack[CheckKeywords]) -> Inspection:
-    """What `discover` would refuse, could not test or be misled by, and which method and test suit
-    the table.
+    """The columns that `discover` would refuse, could not test or be misled by, and the method and
+    test that suit the table.
 
     Parameters
     ----------
@@ -526,8 +528,8 @@ def _without_problems_of(
 def _searched(
     table: pd.DataFrame, rest: pd.DataFrame, screening: Screening, asked: Asked
 ) -> tuple[Dataset, Screening, ThinLevels | None]:
-    """What `discover` searches of a table and says of it, and the values of the context whose rows
-    it leaves out.
+    """The part of a table that `discover` searches, its notes, and the values of the context whose
+    rows it leaves out.
 
     `rest` is the part of the table that the screening left; without the rows of such values it
     looks once more.
@@ -548,7 +550,7 @@ def _searched(
 
 
 def _misleading(data: Dataset) -> Iterator[str]:
-    """What a search would take for something else."""
+    """The columns that a search would take for something else."""
     sources = [data.names[source] for _, source in data.contexts.made]
     for found in step_functions(data):
         certain = f"{found.context} is a function of {found.column} without exception"
@@ -568,8 +570,8 @@ def _misleading(data: Dataset) -> Iterator[str]:
 
 
 def _suitable(data: Dataset, missing: str, thin: ThinLevels | None) -> Iterator[str]:
-    """Which method and tests suit the kinds of columns; `data` has no rows of values of the context
-    with too few.
+    """The method and tests that suit the kinds of columns; `data` has no rows of values of the
+    context with too few.
     """
     kinds = {data.kinds[position] for position in data.system}
     choice = choose_by_call(("missing='testwise'",) if missing == "testwise" else ())
@@ -586,7 +588,7 @@ def _suitable(data: Dataset, missing: str, thin: ThinLevels | None) -> Iterator[
 
 @dataclass(frozen=True, eq=False)
 class SystemReading:
-    """What reading a system variable finds."""
+    """The outcome of reading a system variable."""
 
     name: str
     dtype: str
@@ -598,7 +600,7 @@ class SystemReading:
 
 @dataclass(frozen=True, eq=False)
 class ContextReading:
-    """What reading the context finds."""
+    """The outcome of reading the context."""
 
     name: str | None = None  # None without a context
     dtype: str | None = None
@@ -616,12 +618,12 @@ class ContextReading:
 
     @property
     def columns(self) -> tuple[ContextReading, ...]:
-        """What is said about every context variable; none without a context."""
+        """The report of every context variable; none without a context."""
         return self.parts or (() if self.name is None else (self,))
 
     @property
     def splits(self) -> bool:
-        """Whether there are contexts: one was named, and it can be used."""
+        """True if there are contexts: one was named, and it can be used."""
         return len(self.levels) > 1
 
 
@@ -693,16 +695,33 @@ def _made_context(
 
 def usable_part(context: ContextReading, system: Sequence[SystemReading]) -> Dataset:
     """The table without the columns that the library refuses."""
-    usable = [(reading, reading.values) for reading in system if reading.values is not None]
-    first = context.columns if context.splits else ()
-    cells = context.cells or tuple((level,) for level in range(len(context.levels)))
+    names: list[str] = []
+    kinds: list[Kind] = []
+    columns: list[Any] = []
+    dtypes: list[str] = []
+    contexts = Contexts()
+    parts = context.columns if context.splits else ()
+    if parts:
+        cells = context.cells or tuple((level,) for level in range(len(context.levels)))
+        contexts = Contexts(tuple(range(len(parts))), cells)
+    for part in parts:
+        names.append(str(part.name))
+        kinds.append(Kind.CATEGORICAL)
+        columns.append(part.codes)
+        dtypes.append("")
+    usable = [reading for reading in system if reading.values is not None]
+    for reading in usable:
+        names.append(reading.name)
+        kinds.append(Kind(reading.kind))
+        columns.append(reading.values)
+        dtypes.append(reading.dtype)
     return Dataset(
-        names=(*(str(part.name) for part in first), *(reading.name for reading, _ in usable)),
-        kinds=(*(Kind.CATEGORICAL for _ in first), *(Kind(reading.kind) for reading, _ in usable)),
-        columns=(*(part.codes for part in first), *(values for _, values in usable)),
-        dtypes=(*("" for _ in first), *(reading.dtype for reading, _ in usable)),
-        contexts=Contexts(tuple(range(len(first))), cells) if first else Contexts(),
-        levels=tuple(part.levels for part in first),
+        names=tuple(names),
+        kinds=tuple(kinds),
+        columns=tuple(columns),
+        dtypes=tuple(dtypes),
+        contexts=contexts,
+        levels=tuple(part.levels for part in parts),
         codes=context.codes,
-        declared=frozenset(reading.name for reading, _ in usable if reading.declared),
+        declared=frozenset(reading.name for reading in usable if reading.declared),
     )

@@ -1,4 +1,4 @@
-"""What another method finds in the same rows: the other engine, fci-ac and pc-m.
+"""The findings of other methods in the same rows: the other engine, fci-ac and pc-m.
 
 - Tests lack power in small contexts, and a score picks the best of wrong models; an edge that both
   find is hardly ever false (docs/decisions/claims-of-change.md).
@@ -20,6 +20,12 @@ import numpy as np
 from causalcontext.ci_tests.protocol import PreparedTest
 from causalcontext.data.dataset import Dataset
 from causalcontext.diagnostics.findings import Finding, Severity
+from causalcontext.diagnostics.settings import (
+    MOST_NAMED,
+    MOST_SECOND_QUERIES,
+    MOST_SECOND_VARIABLES,
+    SECOND_SECONDS,
+)
 from causalcontext.errors import CausalContextError, listed
 from causalcontext.graphs.endpoints import (
     Endpoint,
@@ -45,14 +51,7 @@ from causalcontext.views import adaptive, masked
 if TYPE_CHECKING:
     from causalcontext.results.contexts import ContextGraphs
 
-MOST_VARIABLES = 60
-"""Beyond so many a second search would take longer than a question should."""
-TIME_LIMIT = 60.0
-"""Seconds for a second search."""
-MOST_NAMED = 3
 TOPIC = "hidden causes"
-MOST_QUESTIONS = 2000
-"""Of questions on rows: beyond so many the comparison would take longer than the search."""
 WORDS = {
     True: "are wrong if there are hidden common causes",
     False: "rest on the assumption that there is no hidden common cause",
@@ -75,7 +74,7 @@ def second_opinion(result: ContextGraphs) -> ContextGraphs | str:
         return f"{other} was not run: the search was interrupted"
     if not result.cells.positions or result.union.kind is not GraphKind.CPDAG:
         return f"{other} cannot be compared with a PAG, or where there is no context"
-    if result.settings.missing == "testwise" or len(result.names) > MOST_VARIABLES:
+    if result.settings.missing == "testwise" or len(result.names) > MOST_SECOND_VARIABLES:
         return f"{other} was not run: too many variables, or incomplete rows"
     try:
         return _run(result, other)
@@ -87,8 +86,8 @@ def _run(result: ContextGraphs, other: str) -> ContextGraphs | str:
     rows = result.rows
     prepared = result.prepared
     settings = replace(result.settings, method=other)
-    options = ScoreOptions(transform="none", time_limit=TIME_LIMIT, wrong_cells="keep")
-    watch = Watch(nobody, TIME_LIMIT)
+    options = ScoreOptions(transform="none", time_limit=SECOND_SECONDS, wrong_cells="keep")
+    watch = Watch(nobody, SECOND_SECONDS)
     if result.windowed is not None:
         task = windows_task(result.windowed, settings, options, 1, watch)
     else:
@@ -97,7 +96,7 @@ def _run(result: ContextGraphs, other: str) -> ContextGraphs | str:
         task = rows_task(rows, prepared, settings, options, watch)
     found = run_method(other, task)
     if watch.over:
-        return f"{other} did not finish within {TIME_LIMIT:.0f} s"
+        return f"{other} did not finish within {SECOND_SECONDS:.0f} s"
     found = found.whole()
     graphs = dict(
         zip(
@@ -133,7 +132,7 @@ def unconfirmed_causes(result: ContextGraphs, rows: Dataset) -> Iterator[Finding
     questions = sum(
         count for size, count in ahead.items() if size != COLLIDERS
     )  # that no kernel answers, about
-    if questions > MOST_QUESTIONS:
+    if questions > MOST_SECOND_QUERIES:
         message = (
             f"directions were not compared with fci-ac, which would need about {questions:,.0f}"
             " tests on rows"
