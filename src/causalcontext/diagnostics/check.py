@@ -5,7 +5,7 @@ Columns are read one at a time, so that one bad column does not hide another.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypedDict, Unpack
 
@@ -479,50 +479,56 @@ def check(table: Any, context: AnyContext = None, **options: Unpack[CheckKeyword
     asked = Asked(
         context, kinds, kept=kept, missing=missing, decimal=chosen.decimal, convert=chosen.convert
     )
-    found, rest, screening = _inspected(frame, asked)
+    inspection, rest, screening = _inspected(frame, asked)
     words = numbers_with_words(rest)
     if words:
-        shown = {name: ", ".join(word or repr(word) for word in own) for name, own in words.items()}
-        said = listed([f"{name} ({own})" for name, own in shown.items()], what="column")
-        every = sorted({word for own in words.values() for word in own})
-        note = (
-            f"{said}: numbers but for these words; if they mean missing values, pass "
-            f"na_values={every!r}"
-        )
-        found = replace(found, notes=(*found.notes, note))
+        inspection = replace(inspection, notes=(*inspection.notes, _note_on_words(words)))
     try:
         data, of_search, thin = _searched(frame, rest, screening, asked)
     except CausalContextError:  # inspect has said why, column by column
-        return _with_words(found, screening, strict)
-    if found.problems:
+        return _with_words(inspection, screening, strict)
+    if inspection.problems:
         known = {left.column for left in screening.left_out}
-        found = _without_problems_of(
-            found, frame, {left.column for left in of_search.left_out} - known, asked
+        inspection = _without_problems_of(
+            inspection, frame, {left.column for left in of_search.left_out} - known, asked
         )
-        unread = [said for said in screening.problems if said not in found.problems]
-        found = replace(found, problems=(*unread, *found.problems))
-    if found.problems:
-        return _with_words(found, screening, strict)
+        unread = [said for said in screening.problems if said not in inspection.problems]
+        inspection = replace(inspection, problems=(*unread, *inspection.problems))
+    if inspection.problems:
+        return _with_words(inspection, screening, strict)
     screening = of_search
-    found = replace(
-        found,
-        notes=(*found.notes, *_misleading(data)),
+    inspection = replace(
+        inspection,
+        notes=(*inspection.notes, *_misleading(data)),
         advice=tuple(_suitable(data, missing, thin)),
     )
-    return _with_words(found, screening, strict)
+    return _with_words(inspection, screening, strict)
+
+
+def _note_on_words(words: Mapping[str, Collection[str]]) -> str:
+    """The sentence on words among the numbers of columns, and how to call them missing."""
+    columns = [
+        f"{name} ({', '.join(word or repr(word) for word in of_column)})"
+        for name, of_column in words.items()
+    ]
+    every = sorted({word for of_column in words.values() for word in of_column})
+    return (
+        f"{listed(columns, what='column')}: numbers but for these words; if they mean missing"
+        f" values, pass na_values={every!r}"
+    )
 
 
 def _without_problems_of(
-    found: Inspection, table: pd.DataFrame, gone: set[str], asked: Asked
+    inspection: Inspection, table: pd.DataFrame, gone: set[str], asked: Asked
 ) -> Inspection:
     """The inspection without the problems of functions of other columns, which `discover` leaves
     out.
     """
     if not gone:
-        return found
+        return inspection
     rest = table.loc[:, [str(name) not in gone for name in table.columns]]
     again, _, _ = _inspected(rest, replace(asked, kinds=kinds_without(asked.kinds, tuple(gone))))
-    return replace(found, problems=again.problems)
+    return replace(inspection, problems=again.problems)
 
 
 def _searched(

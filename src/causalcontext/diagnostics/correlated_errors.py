@@ -201,7 +201,8 @@ class EquationClimb:
         self.given = given
         self.p = len(given.columns) - 1
         self.k = given.noise.shape[1]
-        self.n, self.everywhere = float(given.moments.rows.sum()), (1 << self.k) - 1
+        self.n = float(given.moments.rows.sum())
+        self.everywhere = (1 << self.k) - 1
         self.nodes = np.flatnonzero(given.free).tolist()
         single = [1 << r for r in range(self.k)]
         self.masks = sorted(

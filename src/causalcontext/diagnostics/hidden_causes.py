@@ -219,25 +219,23 @@ def _straight_equations(
     """
     moments = result.moments
     mechanisms = evidence.mechanisms
+    if moments is None or mechanisms is None:
+        return None
     contexts = list(result.cells.positions)
     system = [v for v in range(len(result.names)) if v not in contexts]
     numbers = [v for v in system if shapes[v].is_number and shapes[v].even]
-    ranked = mechanisms is None or any(mechanisms.scales[v].scores for v in numbers)
-    if moments is None or mechanisms is None or ranked or len(numbers) > MOST_HIDDEN_VARIABLES:
+    ranked = any(mechanisms.scales[v].scores for v in numbers)
+    if ranked or len(numbers) > MOST_HIDDEN_VARIABLES:
         return None
     others = [v for v in system if v not in numbers]
     p = len(numbers)
     nodes = [*numbers, *(contexts or [-1]), *others]  # p is the place of a context, if there is one
     position = {v: i for i, v in enumerate(nodes)}
-    links = np.zeros((len(result.contexts), len(nodes), len(nodes)), dtype=bool)
-    for equation in mechanisms.equations:
-        for term in equation.terms:
-            for cause in term.causes:
-                ends = [position[cause]], [position[equation.effect]]
-                links[np.ix_(list(term.contexts), *ends)] = True
-    columns: list[Columns] = []
+    k = len(result.contexts)
+    links = _links_of_terms(mechanisms, position, k)
+    columns: list[Columns] = [frozenset()] * (p + 1)
     free = np.zeros(p + 1, dtype=bool)
-    noise = np.ones((p + 1, len(result.contexts)))
+    noise = np.ones((p + 1, k))
     for i, v in enumerate(numbers):
         equations = _equations_of(mechanisms, v)
         reads = len(equations) > 1 or len(set(equations[0].intercepts)) > 1
@@ -245,12 +243,11 @@ def _straight_equations(
         in_numbers = shapes[v].straight and causes.issubset(numbers)
         links[:, p, i] = reads
         free[i] = in_numbers and shapes[v].gaussian and (not reads or len(contexts) == 1)
-        shifts = {(p, 1 << r) for r in range(1, len(result.contexts))} if reads else set()
+        shifts = {(p, 1 << r) for r in range(1, k)} if reads else set()
         slopes = _slopes(equations, position) if in_numbers else set()
-        columns.append(frozenset(shifts | slopes))
+        columns[i] = frozenset(shifts | slopes)
         for equation in equations:
             noise[i, list(equation.contexts)] = [_noise(equation, r) for r in equation.contexts]
-    columns.append(frozenset())
     may, must = _known_links(result, nodes[: p + 1] if len(contexts) == 1 else numbers, p + 1)
     scatter = moments.scatter[:, numbers][:, :, numbers]
     chosen = Moments(moments.rows, moments.mean[:, numbers], scatter)
@@ -258,6 +255,19 @@ def _straight_equations(
     extra = ScoreOptions().parent_price(p)
     given = StraightEquations(chosen, tuple(columns), free, may, must, links, noise, price, extra)
     return given, numbers
+
+
+def _links_of_terms(mechanisms: Mechanisms, position: dict[int, int], contexts: int) -> Bools:
+    """True for the causes (row) of effects (column) in the equations of every context, shape
+    (contexts, nodes, nodes).
+    """
+    links = np.zeros((contexts, len(position), len(position)), dtype=bool)
+    for equation in mechanisms.equations:
+        effect = position[equation.effect]
+        for term in equation.terms:
+            for cause in term.causes:
+                links[list(term.contexts), position[cause], effect] = True
+    return links
 
 
 def _equations_of(mechanisms: Mechanisms, effect: int) -> list[Equation]:

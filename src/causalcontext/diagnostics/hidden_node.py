@@ -289,7 +289,8 @@ class HiddenNode:
         """The log-likelihood less prices; loadings of two children in all contexts are one
         correlation.
         """
-        climb, every = self.without, self.climb.everywhere
+        climb = self.without
+        every = self.climb.everywhere
         alone = sum(climb.score_alone(v, columns[v]) for v in climb.nodes if v not in children)
         priced = sum(climb.price(columns[child]) for child in children)
         loadings = [

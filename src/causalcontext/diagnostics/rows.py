@@ -295,15 +295,14 @@ def _apart(
         np.quantile(values, (0.05, 0.95)) if values.size else np.full(2, np.nan)
         for values in inside
     ]
+    # the overlap as a share of the shorter range; 1 where it cannot be said
     shares: dict[tuple[int, int], float] = {}
-    for a, b in combinations(
-        range(len(boxes)), 2
-    ):  # of the shorter range; 1 where it cannot be said
-        (low, high), (lower, upper) = boxes[a], boxes[b]
+    for a, b in combinations(range(len(boxes)), 2):
+        low, high = boxes[a]
+        lower, upper = boxes[b]
         shorter = np.minimum(high - low, upper - lower)
-        shares[a, b] = (
-            float(max(0.0, min(high, upper) - max(low, lower)) / shorter) if shorter > 0.0 else 1.0
-        )
+        shared = max(0.0, min(high, upper) - max(low, lower))
+        shares[a, b] = float(shared / shorter) if shorter > 0.0 else 1.0
     little = sorted((share, pair) for pair, share in shares.items() if share < LITTLE_OVERLAP)
     if not little:
         return

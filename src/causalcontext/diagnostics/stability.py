@@ -247,10 +247,8 @@ class Resample:
         self.of_cell = [
             np.flatnonzero(self.data.codes == cell) for cell in range(len(data.contexts.cells))
         ]
-        self.statistics, self.support = (
-            gather_statistics(self.data),
-            Support(self.data, result.settings.alpha),
-        )
+        self.statistics = gather_statistics(self.data)
+        self.support = Support(self.data, result.settings.alpha)
         prepared = result.prepared
         self.kind = (
             prepared.kind

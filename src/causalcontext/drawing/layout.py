@@ -65,7 +65,8 @@ def layout(graph: Graph, notes: Mapping[str, str] | None = None) -> Layout:
     linked = np.flatnonzero(graph.adjacency.any(axis=1))
     centre = np.zeros_like(size)
     routes: dict[Arc, Floats] = {}
-    width, height = 0.0, 0.0
+    width = 0.0
+    height = 0.0
     if linked.size:
         inner = graph.replaced(
             [graph.names[i] for i in linked], graph.endpoints[np.ix_(linked, linked)]
@@ -170,7 +171,8 @@ def _nondecreasing(wanted: Floats) -> Floats:
     """The nondecreasing sequence nearest to `wanted` (pool adjacent violators)."""
     blocks: list[tuple[float, int]] = []
     for value in wanted.tolist():
-        total, count = value, 1
+        total = value
+        count = 1
         while blocks and blocks[-1][0] / blocks[-1][1] > total / count:
             above, more = blocks.pop()
             total = total + above

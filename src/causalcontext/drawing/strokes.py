@@ -433,12 +433,13 @@ def _colour_meanings(
     are compared.
     """
     if compared is not None:
-        colours, (here, there) = two_colours(result, *compared), map(shown, compared)
+        colours = two_colours(result, *compared)
+        first, second = map(shown, compared)
         yield from (
             ((SOFT,), "the same in both"),
-            ((colours[0],), f"only {here}"),
-            ((colours[1],), f"only {there}"),
-            (colours, f"other mark: {here} | {there}"),
+            ((colours[0],), f"only {first}"),
+            ((colours[1],), f"only {second}"),
+            (colours, f"other mark: {first} | {second}"),
         )
         return
     if result.context is None:
