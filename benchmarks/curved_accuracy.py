@@ -89,7 +89,8 @@ def _row(cell: str, method: str, options: argparse.Namespace) -> list[str]:
         start = time.process_time()
         try:
             searched, _, test = method.partition(":")
-            result = cc.discover(table, "R", method=searched, test=test or "auto")
+            options_of_method = {"test": test} if test else {}
+            result = cc.discover(table, "R", method=searched, **options_of_method)
         except CausalContextError as error:
             print(f"{cell}, {method}, seed {seed}: {error}")
             return []

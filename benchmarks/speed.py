@@ -164,7 +164,8 @@ def _paper_table(repeats: int, models: int = 20) -> str:
     rows = []
     for test in ("partial-correlation", "auto"):
         durations = medians_in_turns(
-            [partial(cc.discover, table, "R", test=test) for table in tables], repeats
+            [partial(cc.discover, table, "R", method="pc-ac", test=test) for table in tables],
+            repeats,
         )
         middle = median(durations)
         times = [middle.wall, min(durations).wall, max(durations).wall, middle.cpu]
@@ -210,8 +211,10 @@ def _method_durations(variables: int, seed: int, repeats: int) -> list[Duration]
     table = (
         paper_table(ROWS, seed) if variables == 8 else context_table(variables, ROWS, seed, CHANGES)
     )
-    search = partial(cc.discover, table, "R", alpha=ALPHA, test="partial-correlation")
-    calls = [partial(search, method=method) for method in ("pc-ac", "pc-p")]
+    level = {"alpha": ALPHA, "test": "partial-correlation"}
+    calls = [
+        partial(cc.discover, table, "R", method=method, **level) for method in ("pc-ac", "pc-p")
+    ]
     return medians_in_turns(calls, repeats)
 
 
@@ -226,7 +229,11 @@ def _version_table(options: argparse.Namespace, tables: int = 10) -> str:
         rows.append(["plain PC", size, *found])
     for test in ("partial-correlation", "auto"):
         found = versions.row(
-            (paper_table(ROWS, seed) for seed in seeds), options.repeats, context="R", test=test
+            (paper_table(ROWS, seed) for seed in seeds),
+            options.repeats,
+            context="R",
+            method="pc-ac",
+            test=test,
         )
         rows.append([f"PC-AC, {test}", 8, *found])
     for size in (size for size in (50, 100, 200) if size <= options.most_variables):

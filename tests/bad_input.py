@@ -227,12 +227,12 @@ KNOWLEDGE = {
 }
 
 OPTIONS = {
-    "alpha outside 0 to 1": option_case(alpha=1.5),
-    "alpha that is not a number": option_case(alpha=float("nan")),
+    "alpha outside 0 to 1": option_case(method="pc-ac", alpha=1.5),
+    "alpha that is not a number": option_case(method="pc-ac", alpha=float("nan")),
     "an unknown method": option_case(method="pc-ab"),
-    "an unknown test": option_case(test="fisherz"),
+    "an unknown test": option_case(method="pc-ac", test="fisherz"),
     "a mark for decimals that does not exist": option_case(decimal=";"),
-    "an unknown collider rule": option_case(collider_rule="majorty"),
+    "an unknown collider rule": option_case(method="pc-ac", collider_rule="majorty"),
     "an unknown treatment of missing values": option_case(missing="drop"),
     "an ordered column of many levels for score-ac": table_case(
         pd.concat([good_table()] * 8, ignore_index=True).assign(
@@ -244,9 +244,10 @@ OPTIONS = {
     "missing values dropped test by test, without tests": option_case(
         missing="testwise", method="score-ac"
     ),
-    "a negative size of conditioning sets": option_case(max_given=-1),
+    "a negative size of conditioning sets": option_case(method="pc-ac", max_given=-1),
+    "an option of a method beside 'auto'": option_case(alpha=0.01),
     "an option that the method does not use": option_case(curves="always", method="pc-ac"),
-    "a penalty that leaves nothing to compare": option_case(penalty=1e9),
+    "a penalty that leaves nothing to compare": option_case(method="score-ac", penalty=1e9),
     "no threads": option_case(n_jobs=0),
 }
 
@@ -323,9 +324,12 @@ PYTHON = {
     ),
     "a test that is neither name nor test": (
         cc.OptionError,
-        _from_python(good_table(), "R", test=3),
+        _from_python(good_table(), "R", method="pc-ac", test=3),
     ),
-    "alpha as text": (cc.OptionError, _from_python(good_table(), "R", alpha="0.05")),
+    "alpha as text": (
+        cc.OptionError,
+        _from_python(good_table(), "R", method="pc-ac", alpha="0.05"),
+    ),
     "a seed that is not a whole number": (
         cc.OptionError,
         _from_python(good_table(), "R", seed=0.5),

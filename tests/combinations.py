@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 
 import causalcontext as cc
-from causalcontext.methods.registry import METHODS, SPECIAL
+from causalcontext.methods.registry import METHOD_OPTIONS, METHODS
 
 AXES = {
     "method": ("auto", "pc-ac", "pc-m", "pc-p", "pc-b", "fci-ac", "score-ac"),
@@ -167,6 +167,10 @@ def context(cell: Cell) -> Any:
     }[cell.context]
 
 
+OF_CURVES: dict[str, dict[str, Any]] = {"score-ac": {"curves": "always"}, "auto": {}}
+"""What is passed besides for columns with curves, where it is not a test for curves."""
+
+
 def options(cell: Cell) -> dict[str, Any]:
     """What is passed besides."""
     found: dict[str, Any] = {"method": cell.method}
@@ -177,7 +181,7 @@ def options(cell: Cell) -> dict[str, Any]:
     if cell.columns == "counts":
         found["kinds"] = {"C": "count"}
     if cell.columns == "curves":
-        found |= {"curves": "always"} if cell.method in ("auto", "score-ac") else {"test": "basis"}
+        found |= OF_CURVES.get(cell.method, {"test": "basis"})
     return found
 
 
@@ -351,7 +355,7 @@ def page() -> str:
 
 def _options() -> list[str]:
     """A line for every option that not all methods use."""
-    used = {name: [METHODS[method] for method in AXES["method"]] for name in SPECIAL}
+    used = {name: [METHODS[method] for method in AXES["method"]] for name in METHOD_OPTIONS}
     said = {
         name: [
             "" if name not in method.options else "static" if name in method.static else "yes"

@@ -120,7 +120,10 @@ def test_a_report_speaks_the_language_of_its_place(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--max-given", "-2"), "--max-given is -2, expected a whole number from 0"),
+        (
+            ("--method", "pc-ac", "--max-given", "-2"),
+            "--max-given is -2, expected a whole number from 0",
+        ),
         (("--kind", "nope=count"), "--kind has 'nope', which is not in the table"),
         (
             ("--context-lags", "a", "--lags", "1"),

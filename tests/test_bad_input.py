@@ -169,7 +169,7 @@ def test_a_column_that_cannot_be_a_variable_is_left_out(given: str) -> None:
     """
     table, sentence = LEFT_OUT[given], SENTENCES[given][1]
     out = next(name for name in table if name not in "XYZR")
-    checked, result = cc.check(table, "R"), cc.discover(table, "R", max_given=0)
+    checked, result = cc.check(table, "R"), cc.discover(table, "R", method="pc-ac", max_given=0)
     assert checked.usable
     said = f"left out of the search: {sentence}; to keep it, pass keep=['{out}']"
     assert checked.notes[0] == result.warnings[0] == said
@@ -235,7 +235,7 @@ def test_permission_is_missing(monkeypatch: pytest.MonkeyPatch, folder: Path) ->
 
 
 @pytest.mark.parametrize(
-    "words", [["--alpha", "high"], ["--colour", "red"], ["--max-given", "1.5"]]
+    "words", [["--alpha", "high"], ["--colour", "red"], ["--max-given", "1.5"], ["--alpha", "0.01"]]
 )
 def test_usage_errors_end_with_2(words: list[str]) -> None:
     Path("data.csv").write_text(GOOD_TEXT, encoding="utf-8")

@@ -15,7 +15,8 @@ def benchmark(name: str):
     """A script of benchmarks/ as a module: what it prints and what is promised come from the same
     code.
     """
-    spec = importlib.util.spec_from_file_location(f"benchmark_{name}", BENCHMARKS / f"{name}.py")
+    (script,) = BENCHMARKS.rglob(f"{name}.py")
+    spec = importlib.util.spec_from_file_location(f"benchmark_{name}", script)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

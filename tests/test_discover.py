@@ -181,7 +181,7 @@ def test_an_own_test_is_used(table):
                 np.zeros(k, dtype=np.int8),
             )
 
-    result = cc.discover(table, context="soil", test=Everything())
+    result = cc.discover(table, context="soil", method="pc-ac", test=Everything())
     assert result.union.edges == ()
     assert set(result.tests()["test"]) == {"everything is independent"}
 
@@ -215,18 +215,24 @@ def test_columns_constant_in_one_context_do_not_stop_the_search(table):
     still = table.copy()
     still.loc[still["soil"] == "dry", "runoff"] = 0.1
     for test, decision in (("auto", "present"), ("partial-correlation", "untestable")):
-        result = cc.discover(still, context="soil", test=test)
+        result = cc.discover(still, context="soil", method="pc-ac", test=test)
         row = result.tests().query("context == 'dry' and x == 'soil' and y == 'runoff'")
         assert row["decision"].item() == decision
         assert result.graphs["wet"].mark("soil", "runoff") != ""
 
 
 def test_max_given_limits_the_sets(table):
-    result = cc.discover(table, context="soil", max_given=1)
+    result = cc.discover(table, context="soil", method="pc-ac", max_given=1)
     given = result.tests()
     sizes = given["given"].map(len) + (given["rows"] != "pooled")
     assert sizes.max() <= 1
-    assert cc.discover(table, context="soil", max_given=0).tests()["given"].map(len).max() == 0
+    assert (
+        cc.discover(table, context="soil", method="pc-ac", max_given=0)
+        .tests()["given"]
+        .map(len)
+        .max()
+        == 0
+    )
 
 
 def test_interrupt_keeps_what_is_done(table):
@@ -273,7 +279,12 @@ def test_interrupting_the_intersection_stops_it_at_once(table):
 
 def test_numbers_of_numpy_are_numbers(table, tmp_path):
     result = cc.discover(
-        table, context="soil", seed=np.int64(3), max_given=np.int64(2), alpha=np.float64(0.05)
+        table,
+        context="soil",
+        seed=np.int64(3),
+        method="pc-ac",
+        max_given=np.int64(2),
+        alpha=np.float64(0.05),
     )
     result.save(tmp_path / "r.json")
     assert cc.load(tmp_path / "r.json") == result
@@ -298,16 +309,16 @@ def test_rows_that_are_lost_are_told(table, tmp_path):
     ("options", "words"),
     [
         ({"method": "pc-ca"}, "did you mean 'pc-ac'"),
-        ({"collider_rule": "maximal"}, "collider_rule is 'maximal'"),
-        ({"alpha": 0}, "alpha is 0, expected a number between 0 and 1"),
-        ({"alpha": 1.5}, "alpha is 1.5"),
-        ({"alpha": "small"}, "alpha is 'small'"),
-        ({"max_given": -1}, "max_given is -1"),
-        ({"max_given": 1.5}, "max_given is 1.5"),
+        ({"method": "pc-ac", "collider_rule": "maximal"}, "collider_rule is 'maximal'"),
+        ({"method": "pc-ac", "alpha": 0}, "alpha is 0, expected a number between 0 and 1"),
+        ({"method": "pc-ac", "alpha": 1.5}, "alpha is 1.5"),
+        ({"method": "pc-ac", "alpha": "small"}, "alpha is 'small'"),
+        ({"method": "pc-ac", "max_given": -1}, "max_given is -1"),
+        ({"method": "pc-ac", "max_given": 1.5}, "max_given is 1.5"),
         ({"n_jobs": 0}, "n_jobs is 0"),
         ({"seed": "x"}, "seed is 'x'"),
-        ({"test": "fisherz"}, "did you mean 'fisher-z'"),
-        ({"test": 3}, "expected a name"),
+        ({"method": "pc-ac", "test": "fisherz"}, "did you mean 'fisher-z'"),
+        ({"method": "pc-ac", "test": 3}, "expected a name"),
         ({"knowledge": {"required": []}}, "expected a Knowledge object"),
         ({"missing": "drop"}, "missing is 'drop'"),
     ],

@@ -63,9 +63,10 @@ def test_links_lead_somewhere():
     ] == []
 
 
-OTHERS = ("README.md", "CONTRIBUTING.md", "benchmarks/README.md")
+OTHERS = ("README.md", "CONTRIBUTING.md", "benchmarks/README.md", "benchmarks/research/README.md")
 NAMING = [*(ROOT / "docs").rglob("*.md"), *(ROOT / name for name in OTHERS)]
-PLACES = [ROOT / "src" / "causalcontext", ROOT / "src", ROOT, ROOT / "benchmarks", ROOT / "tests"]
+FOLDERS = ("src/causalcontext", "src", "", "benchmarks", "benchmarks/research", "tests")
+PLACES = [ROOT / folder for folder in FOLDERS]
 
 
 def test_code_that_pages_name_exists():
@@ -88,7 +89,7 @@ def test_code_that_pages_name_exists():
                     for part in parts
                 ):
                     missing.append(f"{page.name}: {path} has no {name}")
-        for module in re.findall(r"\b(?:import|from) (causalcontext(?:\.\w+)*)", text):
+        for module in re.findall(r"\b(?:import|from) (causalcontext\w*(?:\.\w+)*)", text):
             folder = ROOT / "src" / module.replace(".", "/")
             if not (folder.is_dir() or folder.with_suffix(".py").is_file()):
                 missing.append(f"{page.name}: no module {module}")

@@ -152,7 +152,9 @@ def test_threads_on_a_larger_table() -> None:
     table = pd.DataFrame(values, columns=[f"V{place}" for place in range(60)]).assign(
         R=generator.integers(0, 3, 400)
     )
-    assert cc.discover(table, "R", alpha=0.2) == cc.discover(table, "R", alpha=0.2, n_jobs=2)
+    assert cc.discover(table, "R", method="pc-ac", alpha=0.2) == cc.discover(
+        table, "R", method="pc-ac", alpha=0.2, n_jobs=2
+    )
 
 
 FORMATS: dict[str, Callable[[pd.DataFrame], Any]] = {

@@ -24,7 +24,7 @@ def table(seed: int, n: int = 2000) -> pd.DataFrame:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_a_threshold_is_a_node_with_its_links(seed):
-    result = cc.discover(table(seed), context=cc.threshold("W", 0.3), alpha=0.01)
+    result = cc.discover(table(seed), context=cc.threshold("W", 0.3), method="pc-ac", alpha=0.01)
     low, high = result.contexts
     assert (low, high) == ("<= 0.3", "> 0.3")
     assert result.context == "W > 0.3"

@@ -19,8 +19,8 @@ ENVIRONMENT = os.environ | {"PYTHONPATH": str(Path(causalcontext.__file__).paren
 
 
 def interrupted(*words: str) -> str:
-    """What `benchmarks/interrupts.py` says."""
-    command = [sys.executable, str(ROOT / "benchmarks" / "interrupts.py"), *words]
+    """What `benchmarks/research/interrupts.py` says."""
+    command = [sys.executable, str(ROOT / "benchmarks" / "research" / "interrupts.py"), *words]
     run = subprocess.run(command, capture_output=True, text=True, env=ENVIRONMENT)
     assert run.returncode == 0, run.stdout + run.stderr
     return run.stdout

@@ -102,7 +102,7 @@ def test_any_argument(name: str) -> None:
 @pytest.mark.parametrize("value", [float("inf"), float("nan"), 0, -1.0, "2", True, 1e308])
 def test_a_penalty_is_a_number(value: Any) -> None:
     with pytest.raises(cc.OptionError, match=r"penalty is .*, expected a positive number"):
-        Options(penalty=value)
+        cc.ScoreAC(penalty=value)
 
 
 @pytest.mark.parametrize(

@@ -114,8 +114,8 @@ def test_every_arrow_is_explained():
 @pytest.mark.parametrize(
     ("option", "words"),
     [
-        ({"masked_scope": "cycles"}, "did you mean 'cycle'"),
-        ({"orientation": "both"}, "orientation is 'both'"),
+        ({"method": "pc-ac", "masked_scope": "cycles"}, "did you mean 'cycle'"),
+        ({"method": "pc-ac", "orientation": "both"}, "orientation is 'both'"),
     ],
 )
 def test_bad_options_get_one_sentence(option, words):

@@ -225,7 +225,10 @@ def test_any_kind_of_table():
         ({"context": []}, "expected the name of a column, or several in a list"),
         ({"context": ["A", "A"]}, "expected different column names"),
         ({"context": ["A", "C"]}, "no context column 'C'"),
-        ({"context": ["A", "B"], "test": "regression-legacy"}, "takes one context variable"),
+        (
+            {"context": ["A", "B"], "method": "pc-ac", "test": "regression-legacy"},
+            "takes one context variable",
+        ),
         ({"context": ["A", cc.threshold("X", 99.0)]}, "has 1 level"),
         ({"context": ["A", cc.threshold("B", 0.0)]}, "a categorical column is a context itself"),
     ],
@@ -509,6 +512,8 @@ def test_the_command_line_takes_several_contexts(tmp_path):
         "A",
         "--context",
         "B",
+        "--method",
+        "pc-ac",
         "--masked-scope",
         "cycle",
     ]
@@ -516,6 +521,6 @@ def test_the_command_line_takes_several_contexts(tmp_path):
     found = CliRunner().invoke(app, [*words, *files])
     assert found.exit_code == 0, found.output
     assert cc.load(tmp_path / "r.json") == cc.discover(
-        table(4, n=1500), context=["A", "B"], masked_scope="cycle"
+        table(4, n=1500), context=["A", "B"], method="pc-ac", masked_scope="cycle"
     )
     assert "Diagnosis" in (tmp_path / "r.html").read_text()

@@ -36,15 +36,26 @@ from causalcontext.errors import (
     OptionError,
 )
 from causalcontext.graphs.graph import Graph, LabeledUnion
-from causalcontext.interop.estimator import PCAC
+from causalcontext.interop.estimator import ContextDiscovery
 from causalcontext.knowledge import Knowledge
+from causalcontext.methods.fci_ac import FCIAC
+from causalcontext.methods.pc_ac import PCAC
+from causalcontext.methods.pc_b import PCB
+from causalcontext.methods.pc_m import PCM
+from causalcontext.methods.pc_p import PCP
+from causalcontext.methods.score_ac import ScoreAC
 from causalcontext.results.contexts import ContextGraphs, LaggedGraphs
 from causalcontext.results.files import load
 from causalcontext.version import __version__
 
 __all__ = [
+    "FCIAC",
     "PCAC",
+    "PCB",
+    "PCM",
+    "PCP",
     "CausalContextError",
+    "ContextDiscovery",
     "ContextGraphs",
     "DataError",
     "FileError",
@@ -57,6 +68,7 @@ __all__ = [
     "NotYetError",
     "OptionError",
     "Scan",
+    "ScoreAC",
     "__version__",
     "bins",
     "calibrate",

@@ -60,10 +60,11 @@ from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.lag_names import split
 from causalcontext.knowledge import Knowledge
 from causalcontext.methods.ahead import compile_ahead, kinds_for, kinds_for_windows
-from causalcontext.methods.auto import choose_by_call
-from causalcontext.methods.registry import METHODS, SPECIAL
+from causalcontext.methods.auto import TESTWISE_CHOICE
+from causalcontext.methods.registry import AUTO, METHOD_OPTIONS, METHODS
+from causalcontext.methods.score_ac import ScoreAC
 from causalcontext.methods.task import Task, windows_task
-from causalcontext.options import Keywords, Options, made, takes
+from causalcontext.options import Keywords, Options, options_of, takes
 from causalcontext.progress import Advance, Watch, nobody, watching
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.cut import CUT
@@ -109,7 +110,7 @@ SHORTEST = 0.01
 CERTAIN = (Why.DATE, Why.IDENTIFIER, Why.TEXT)
 FEWEST_FIRST_ROWS = 100
 """What the first rows of files can show of a column, and how many rows that takes."""
-SCORE_METHODS = ("score-ac", "auto")
+SCORE_METHODS = ("score-ac", AUTO)
 """Those that search by scores, or may."""
 RANKS = (
     "every continuous column was replaced by the normal scores of its ranks: slopes, effects and"
@@ -279,17 +280,16 @@ def discover(
     >>> result.contexts
     ('dry', 'wet')
     """
-    chosen = made(Options, options, "discover")
+    chosen = options_of(options, "discover")
     reason = tuple[str, ...]()
     if any(one.best for one in split_context(context)[1]):
         return _with_best_cut(table, context, names, progress, options)
     device, device_note = usable_device(chosen.device)
-    test = on_device(find_test(chosen.test, int(chosen.seed)), device)
+    test = on_device(find_test(chosen.of_methods["test"], int(chosen.seed)), device)
     device_note = device_note or note_on_device(test, device)
-    choice = choose_by_call(chosen.named_for_tests) if chosen.method == "auto" else None
-    if choice is not None:
-        chosen = replace(chosen, method=choice.method)
-        reason = (choice.reason,)
+    if chosen.method_name == AUTO and chosen.missing == "testwise":
+        chosen = replace(chosen, method=TESTWISE_CHOICE.method)
+        reason = (TESTWISE_CHOICE.reason,)
     table, names, chosen = _as_meant(table, names, chosen)
     scanned = scanned_table(table, context, chosen, progress is True, names=names)
     context = scanned.context if context is None and scanned is not None else context
@@ -299,7 +299,7 @@ def discover(
     task = _task(table, context, chosen, names, test, scanned)
     task = replace(task, thin=thin or task.thin)
     with watching(progress, chosen.time_limit) as advance:
-        outcome = METHODS[chosen.method].on(task.data)(replace(task, advance=advance))
+        outcome = METHODS[chosen.method_name].on(task.data)(replace(task, advance=advance))
     if advance.over and not outcome.complete and outcome.evidence is None:
         unoriented = (
             "the time limit ended the search; nothing is oriented; pass a larger time_limit"
@@ -315,7 +315,7 @@ def discover(
     result = _result(
         task, outcome, scanned, tuple(note for note in (device_note, read, labels) if note)
     )
-    looks_at_once = result.evidence is not None or chosen.method == "auto"
+    looks_at_once = result.evidence is not None or chosen.method_name == AUTO
     if not result.final and not advance.over:
         raise InterruptedSearch(result)
     # The checks cost less than a tenth of a search by scores, but as much as one by tests, which
@@ -380,7 +380,7 @@ def _with_best_cut(
     # Where mechanisms change is asked of a search by scores without that context. A search in which
     # a mechanism may not change can direct links falsely, so a few cuts are searched as well, and
     # of all these the best-scoring model says what may cause what.
-    chosen: Options = made(Options, options, "discover")
+    chosen = options_of(options, "discover")
     wanted, *more = (one for one in split_context(context)[1] if one.best)
     if more:
         raise NotYetError(
@@ -389,10 +389,12 @@ def _with_best_cut(
         )
     rest = [one for one in contexts_of(context) if one is not wanted] or None
     table = scanned_table(table, rest, chosen, progress is True, names) or table
-    unused = [name for name in SPECIAL if name not in METHODS["score-ac"].options]
-    kept: Any = {name: value for name, value in options.items() if name not in (*unused, "alpha")}
-    rows = {"missing": "listwise"} if chosen.missing == "testwise" else {}
-    by_scores = kept | {"method": "score-ac"} | rows
+    given: Any = {name: value for name, value in options.items() if name not in METHOD_OPTIONS}
+    given["method"] = chosen.method_object
+    scores = isinstance(chosen.method_object, ScoreAC)
+    by_scores = given if scores else given | {"method": ScoreAC(), "device": "cpu"}
+    if chosen.missing == "testwise":
+        by_scores = by_scores | {"missing": "listwise"}
     limit = chosen.time_limit
     begin = monotonic()
 
@@ -419,10 +421,9 @@ def _with_best_cut(
     cuts = cuts if better is base else best_cuts(better, wanted)
     found = [cut.value for cut in cuts if cut.verdict == CUT]
     if found:
-        result = search(_in_place(context, wanted.at(found)), options)
+        result = search(_in_place(context, wanted.at(found)), given)
     else:
-        same = chosen.method == "score-ac" and by_scores == options
-        result = base if same else search(rest, options)
+        result = base if by_scores == given else search(rest, given)
     asked = (
         result.settings.score if limit is None else {**result.settings.score, "time_limit": limit}
     )
@@ -463,7 +464,7 @@ def _task(
             screening = Screening(scanned.left_out)
         screening, knowledge = _screened_knowledge(screening, options)
         settings = replace(settings, knowledge=knowledge)
-        compile_ahead(kinds_for_windows(options.method, windows.data))
+        compile_ahead(kinds_for_windows(options.method_name, windows.data))
         known = None if scanned is None else scanned.statistics
         task = windows_task(windows, settings, score, options.threads, watch, known)
         return replace(task, screening=screening)
@@ -496,7 +497,7 @@ def _task(
             )  # of all rows: which of them have no context, and how levels are spelled
             read, screening = _read_and_screened(table, context, options, names)
             screening = replace(screening, told=told)
-        compile_ahead(kinds_for(options.method, test, read))
+        compile_ahead(kinds_for(options.method_name, test, read))
         read, screening = screened_data(read, screening, _asked(context, options, names))
         screening = screening.within(rows)
         if scanned is not None:
@@ -513,8 +514,8 @@ def _task(
         check_none_missing(asked, data, testwise=False, in_memory=False)
     # Of all rows in memory there is no rounding of batches.
     known = None if scanned is None or scanned.whole else scanned.statistics
-    compile_ahead(kinds_for(options.method, test, data))
-    tested = options.method != "score-ac"
+    compile_ahead(kinds_for(options.method_name, test, data))
+    tested = options.method_name != "score-ac"
     data, statistics, prepared = prepare(
         data, test, options.missing, known, tested, int(options.seed)
     )
@@ -819,29 +820,32 @@ def _check_scan(scanned: Scan, context: Any, options: Options) -> None:
 
 def _settings(options: Options, test: IndependenceTest, context: object) -> Settings:
     """The settings of a search, by values alone."""
-    limit = None if options.max_given is None else int(options.max_given)
+    of_methods = options.of_methods
+    limit = of_methods["max_given"]
     measured, made = split_context(context)
     series: dict[str, Any] = {} if options.series is None else asdict(options.series)
     if series:  # as plain values
         series |= {name: list(series[name]) for name in ("context_lags", "covariates", "cycles")}
         series["step"] = None if series["step"] is None else str(series["step"])
+    scope = "always" if options.method_name == "fci-ac" else of_methods["masked_scope"]
+    farthest = of_methods["possible_dsep"]
     return Settings(
-        options.method,
-        test.name,
-        float(options.alpha),
-        options.collider_rule,
-        limit,
-        options.missing,
-        int(options.seed),
-        options.knowledge or Knowledge(),
-        __version__,
-        "always" if options.method == "fci-ac" else options.masked_scope,
-        options.orientation,
-        made[0].column if len(made) == 1 and measured is None else None,
-        score=asdict(_score(options)) if options.method in SCORE_METHODS else {},
-        possible_dsep=None if options.possible_dsep is None else int(options.possible_dsep),
-        contested=options.contested,
-        context_confounded=bool(options.context_confounded),
+        method=options.method_name,
+        test=test.name,
+        alpha=float(of_methods["alpha"]),
+        collider_rule=of_methods["collider_rule"],
+        max_given=None if limit is None else int(limit),
+        missing=options.missing,
+        seed=int(options.seed),
+        knowledge=options.knowledge or Knowledge(),
+        version=__version__,
+        masked_scope=scope,
+        orientation=of_methods["orientation"],
+        indicator=made[0].column if len(made) == 1 and measured is None else None,
+        score=asdict(_score(options)) if options.method_name in SCORE_METHODS else {},
+        possible_dsep=None if farthest is None else int(farthest),
+        contested=of_methods["contested"],
+        context_confounded=bool(of_methods["context_confounded"]),
         series=series,
         transform="ranks" if _ranked(options) else "none",
         test_traits=declared_traits(test),
@@ -852,7 +856,7 @@ def _ranked(options: Options) -> bool:
     """Whether a search sees normal scores instead of the columns; score-ac transforms the table
     itself.
     """
-    return options.transform == "ranks" and options.method != "score-ac"
+    return options.transform == "ranks" and options.method_name != "score-ac"
 
 
 def _score(options: Options) -> ScoreOptions:

@@ -1,22 +1,23 @@
-"""The options of `discover`, once: the library, the command line and the estimator `PCAC` all take
-these.
+"""The options of `discover`, once: the library, the command line and the estimator all take these.
 
-A new option is one field here (and one line in `Keywords`, which type checkers and editors read);
-its metadata say what the command line shows. Everything is checked when the options are made,
-before any long work.
+`Options` has what every method understands; what belongs to one method is a field of that method's
+object (`methods/`), and `options_of` puts a keyword beside a method's name into it. A new option is
+one field, and one line in `Keywords` or `MethodKeywords`, which type checkers and editors read; its
+metadata say what the command line shows. Everything is checked when the options are made, before
+any long work. CONTRIBUTING.md lists every place that an option needs.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import MISSING, Field, dataclass, field, fields
+from dataclasses import Field, dataclass, fields, replace
 from inspect import Parameter, signature
 from typing import Any, TypedDict, TypeVar
 
 from causalcontext import errors
 from causalcontext.ci_tests.protocol import IndependenceTest
-from causalcontext.ci_tests.registry import DEVICES, find_test
+from causalcontext.ci_tests.registry import DEVICES
 from causalcontext.data.as_written import parsed_codes
 from causalcontext.data.checks import check_missing_option
 from causalcontext.data.sample import SAMPLE
@@ -27,55 +28,32 @@ from causalcontext.data.series_options import (
     time_columns,
     with_written_cycles,
 )
-from causalcontext.errors import OptionError
+from causalcontext.errors import OptionError, listed, shortly
 from causalcontext.knowledge import Knowledge
-from causalcontext.methods.registry import METHODS, SPECIAL
+from causalcontext.methods.method_object import MethodObject, call_of, default_of, option
+from causalcontext.methods.registry import AUTO, METHOD_OPTIONS, METHODS, method_of, owners
 from causalcontext.score.options import ScoreOptions
 from causalcontext.screening.cells import DECIMALS, POINT
 from causalcontext.screening.screen import DAMAGED
-from causalcontext.search.colliders import COLLIDER_RULES
-from causalcontext.search.fci import CONTESTED
-from causalcontext.search.masked_tests import SCOPES
 
-ORIENTATIONS = ("across", "within")
 Function = TypeVar("Function", bound=Callable[..., Any])
-
-
-def option(default: Any, shown: str = "", text: str = "", name: str = "") -> Any:
-    """A field with what the command line needs: how its value is called, and a text; without a text
-    it has none.
-    """
-    return field(default=default, metadata={"shown": shown, "text": text, "name": name})
+IN_TIME = "Rows in time"
+"""The heading of the options of a time series."""
+BY_TESTS = "pc-ac"
+"""The method that an error shows where several that test would do."""
 
 
 @dataclass(frozen=True)
 class Options:
     """How to search; `discover` says what each of them means."""
 
-    method: str = option(
+    method: str | MethodObject = option(
         "auto",
         "NAME",
         "auto (score-ac or pc-ac, a note says why), pc-ac (the paper's), pc-m, pc-p, "
-        "pc-b, fci-ac, score-ac.",
+        "pc-b, fci-ac, score-ac; the options of each are below.",
     )
-    test: str | IndependenceTest = option(
-        "auto", "NAME", "auto (by the kinds of columns), or a test by name: tsagris, cmi-knn, ..."
-    )
-    alpha: float = option(0.05, "NUMBER", "Larger p-values mean independence.")
     knowledge: Knowledge | None = option(None)
-    max_given: int | None = option(None, "N", "The largest conditioning set.")
-    collider_rule: str = option("majority", "NAME", "majority, conservative or first.")
-    masked_scope: str = option("adaptive", "NAME", "pc-ac: adaptive, cycle or always.")
-    orientation: str = option("across", "NAME", "pc-ac, fci-ac: across contexts, or within each.")
-    possible_dsep: int | None = option(
-        None, "N", "fci-ac: the largest set that may hold non-neighbours."
-    )
-    contested: str = option(
-        "conflict", "NAME", "fci-ac: contested arrowheads are a conflict, or bidirected."
-    )
-    context_confounded: bool = option(
-        True, "", "fci-ac: whether the context may have hidden common causes."
-    )
     kinds: Mapping[str, str] | None = option(None)
     missing: str = option(
         "raise",
@@ -114,22 +92,8 @@ class Options:
         "cpu", "NAME", "cpu, cuda (an NVIDIA card), or auto: a card if a usable one is present."
     )
     seed: int = option(0, "N", "For random starts, and tests that draw random numbers.")
-    search: str = option(
-        "auto", "NAME", "score-ac: auto (the quicker one), order, or exact for small tables."
-    )
     transform: str = option(
         "auto", "NAME", "none, or ranks (normal scores of every column); score-ac also: auto."
-    )
-    starts: int | None = option(None, "N", "score-ac: random starts.")
-    curves: str = option(
-        "auto", "NAME", "score-ac: auto (if they raise the score enough), never or always."
-    )
-    penalty: float = option(2.0, "NUMBER", "score-ac: the penalty per parameter; 1 is the BIC.")
-    wrong_cells: str = option(
-        "auto",
-        "NAME",
-        "score-ac: auto (replace cells that look wrong, if that shortens the "
-        "description), or keep.",
     )
     sample: int = option(
         SAMPLE, "N", "Size of the random sample of rows that is kept of a table read in batches."
@@ -137,73 +101,74 @@ class Options:
     time_limit: float | None = option(
         None, "SECONDS", "Stop the search after this time and return the result so far."
     )
-    lags: int | None = option(None, "N", "Rows are a time series: the largest lag of a cause.")
+    lags: int | None = option(
+        None, "N", "Rows are a time series: the largest lag of a cause.", group=IN_TIME
+    )
     time: str | Sequence[str] | None = option(
         None,
         "COLUMN",
         "With lags: the column that orders the rows; gaps are "
         "respected. DATE,TIME: in two columns.",
+        group=IN_TIME,
     )
     units: str | None = option(
-        None, "COLUMN", "With lags: the column that names the series of a panel."
+        None,
+        "COLUMN",
+        "With lags: the column that names the series of a panel.",
+        group=IN_TIME,
     )
     step: str | float | None = option(
-        None, "STEP", "With lags: the time between two rows, such as 30min."
+        None,
+        "STEP",
+        "With lags: the time between two rows, such as 30min.",
+        group=IN_TIME,
     )
     context_lags: Sequence[int] | str | None = option(
-        None, "LAGS", "With lags: the context lags that mechanisms may depend on, 0,1 by default."
+        None,
+        "LAGS",
+        "With lags: the context lags that mechanisms may depend on, 0,1 by default.",
+        group=IN_TIME,
     )
     covariates: Covariates = option(
         None,
         "COLUMNS",
         "With lags: columns, separated by commas, that may be causes but not effects.",
+        group=IN_TIME,
     )
     cycle: str | None = option(
         None,
         "COLUMN:PERIOD",
         "With lags: cycles of the time column as covariates, TIMESTAMP:1D or TIMESTAMP:1D:2, ...",
+        group=IN_TIME,
     )
     unit_effects: str = option(
-        "means", "NAME", "With units: means (each unit's mean is subtracted) or none."
+        "means",
+        "NAME",
+        "With units: means (each unit's mean is subtracted) or none.",
+        group=IN_TIME,
     )
     time_effects: str = option(
         "none",
         "NAME",
         "With units and time: means (what all units share at a time is subtracted) or none.",
+        group=IN_TIME,
     )
 
     def __post_init__(self) -> None:
-        allowed = {
-            "method": METHODS,
-            "collider_rule": COLLIDER_RULES,
-            "device": DEVICES,
-            "masked_scope": SCOPES,
-            "orientation": ORIENTATIONS,
-            "contested": CONTESTED,
-            "damaged": DAMAGED,
-            "decimal": DECIMALS,
-        }
+        method_of(self.method)
+        allowed = {"device": DEVICES, "damaged": DAMAGED, "decimal": DECIMALS}
         for name, choices in allowed.items():
             errors.check_choice(name, getattr(self, name), choices)
         if self.lags is None:
             check_missing_option(self.missing)
-        find_test(self.test)
-        errors.check_level("alpha", self.alpha)
-        if self.max_given is not None:
-            errors.check_whole("max_given", self.max_given, 0, ", or None for no limit")
         errors.check_whole("seed", self.seed, 0)
         errors.check_whole("sample", self.sample, 1)
         errors.check_jobs(self.n_jobs)
-        errors.check_truth("context_confounded", self.context_confounded)
-        if self.possible_dsep is not None:
-            errors.check_whole(
-                "possible_dsep", self.possible_dsep, 1, ", or None for neighbours alone"
-            )
         if self.knowledge is not None and not isinstance(self.knowledge, Knowledge):
             raise OptionError(
                 f"knowledge is a {type(self.knowledge).__name__}, expected a Knowledge object"
             )
-        if self.missing == "testwise" and self.method == "score-ac" and self.lags is None:
+        if self.missing == "testwise" and self.method_name == "score-ac" and self.lags is None:
             raise OptionError(
                 "missing is 'testwise', which is for methods that test; pass missing='model', or "
                 "method='pc-ac'"
@@ -214,72 +179,58 @@ class Options:
         self._check_used()
 
     @property
-    def score(self) -> ScoreOptions:
-        """Those of the score-based engine."""
-        return ScoreOptions(
-            self.search,
-            self.transform,
-            self.starts,
-            self.penalty,
-            self.time_limit,
-            self.curves,
-            wrong_cells=self.wrong_cells,
-        )
+    def method_object(self) -> MethodObject:
+        """The method with its options."""
+        return method_of(self.method)
 
     @property
-    def named_for_tests(self) -> tuple[str, ...]:
-        """The options that `auto` takes for a wish for tests, and that are not as by default."""
-        named = self._named(("alpha", *METHODS["pc-ac"].options))
-        return (*named, "missing='testwise'") if self.missing == "testwise" else named
+    def method_name(self) -> str:
+        """The name of the method."""
+        return self.method_object.name
+
+    @property
+    def of_methods(self) -> dict[str, Any]:
+        """The options of the method, and of the other ones by default."""
+        return METHOD_OPTIONS | self.method_object.values
+
+    @property
+    def score(self) -> ScoreOptions:
+        """Those of the score-based engine."""
+        values = self.of_methods
+        return ScoreOptions(
+            values["search"],
+            self.transform,
+            values["starts"],
+            values["penalty"],
+            self.time_limit,
+            values["curves"],
+            wrong_cells=values["wrong_cells"],
+        )
 
     def _check_used(self) -> None:
         """Return if the method uses all options that are not as by default."""
-        chosen = self.method
-        said = f"method is {self.method!r}"
-        if self.method == "auto" and self.named_for_tests:
-            chosen = "pc-ac"
-            said = f"{self.named_for_tests[0]}, which is for searches by tests, is passed, too"
-        for name in self._named(SPECIAL):
-            if name not in METHODS[chosen].options:
-                users = [
-                    repr(user)
-                    for user, method in METHODS.items()
-                    if name in method.options and user != "auto"
-                ]
-                plural = "method" if len(users) == 1 else "methods"
-                raise OptionError(
-                    f"{name} is for {plural} {errors.listed(users, 6)}, and {said}; leave {name}"
-                    f" out, or pass method={users[0]}"
-                )
-            if self.lags is not None and name in METHODS[chosen].static:
-                raise OptionError(f"{name} is for searches without lags; leave {name} out, or lags")
-        if self.lags is None and self._named(("time_effects",)):
+        method = self.method_object
+        if self.lags is not None:
+            for name in METHODS[method.name].static:
+                if name in method.changed:
+                    raise OptionError(
+                        f"{name} is for searches without lags; leave {name} out, or lags"
+                    )
+        if self.device != "cpu" and not method.tests:
             raise OptionError(
-                f"time_effects is {errors.shortly(self.time_effects)}, which is for panels; pass "
+                f"device is {self.device!r}, which is for methods that test, and method is"
+                f" {method.name!r}; leave device out, or pass method={BY_TESTS!r}"
+            )
+        if self.lags is None and self.time_effects != "none":
+            raise OptionError(
+                f"time_effects is {shortly(self.time_effects)}, which is for panels; pass "
                 "lags=..., time=... and units=..., too"
             )
-        if self.search == "exact" and self.starts is not None:
+        if self.units is None and self.unit_effects != "means":
             raise OptionError(
-                f"starts is {errors.shortly(self.starts)}, which is for climbs from random orders,"
-                " and search is 'exact'; leave starts out, or pass search='order'"
-            )
-        if self.units is None and self._named(("unit_effects",)):
-            raise OptionError(
-                f"unit_effects is {errors.shortly(self.unit_effects)}, which is for panels; pass "
+                f"unit_effects is {shortly(self.unit_effects)}, which is for panels; pass "
                 "lags=... and units=..., the column that names the series, too"
             )
-
-    def _named(self, names: Iterable[str]) -> tuple[str, ...]:
-        """Those of some options that are not as by default; anything but a number, text or None is
-        not.
-        """
-        default = {entry.name: default_of(entry) for entry in fields(self)}
-        plain = {
-            name: isinstance(getattr(self, name), (int, float, str, type(None))) for name in names
-        }
-        return tuple(
-            name for name in plain if not (plain[name] and getattr(self, name) == default[name])
-        )
 
     @property
     def series(self) -> SeriesOptions | None:
@@ -319,19 +270,39 @@ def names_to_keep(keep: Any) -> tuple[str, ...]:
         return ()
     named = keep.split(",") if isinstance(keep, str) else keep
     if not isinstance(named, Sequence) or not all(isinstance(name, str | int) for name in named):
-        raise OptionError(
-            f"keep is {errors.shortly(keep)}, expected names of columns such as ['total']"
-        )
+        raise OptionError(f"keep is {shortly(keep)}, expected names of columns such as ['total']")
     return tuple(str(name).strip() for name in named)
 
 
-class Keywords(TypedDict, total=False):
-    """The fields of `Options`, for type checkers."""
+_BY_TESTS = [name for name, method in METHODS.items() if method.kind.tests]
+"""The methods that test."""
+ENTRIES: dict[str, Field[Any]] = {entry.name: entry for entry in fields(Options)}
+for _method in METHODS.values():
+    for _entry in fields(_method.kind):  # type: ignore[arg-type]
+        ENTRIES.setdefault(_entry.name, _entry)
+"""Every option by name, those of methods last; of an option of several methods the first field."""
 
-    method: str
+
+def group_of(name: str) -> str:
+    """The heading under which `--help` lists an option: the methods that have it.
+
+    >>> group_of("penalty"), group_of("lags"), group_of("seed")
+    ('Options of score-ac', 'Rows in time', '')
+    """
+    if name not in METHOD_OPTIONS:
+        return str(ENTRIES[name].metadata["group"])
+    users = owners(name)
+    tests = [user for user in users if METHODS[user].kind.tests]
+    if len(tests) == len(_BY_TESTS):
+        return f"Options of methods that test: {', '.join(tests)}"
+    return f"Options of {listed(users, len(users))}"
+
+
+class MethodKeywords(TypedDict, total=False):
+    """The options of methods, for type checkers."""
+
     test: str | IndependenceTest
     alpha: float
-    knowledge: Knowledge | None
     max_given: int | None
     collider_rule: str
     masked_scope: str
@@ -339,6 +310,18 @@ class Keywords(TypedDict, total=False):
     possible_dsep: int | None
     contested: str
     context_confounded: bool
+    search: str
+    starts: int | None
+    curves: str
+    penalty: float
+    wrong_cells: str
+
+
+class Keywords(MethodKeywords, total=False):
+    """The fields of `Options`, and those of the methods' objects, for type checkers."""
+
+    method: str | MethodObject
+    knowledge: Knowledge | None
     kinds: Mapping[str, str] | None
     missing: str
     na_values: Any
@@ -350,12 +333,7 @@ class Keywords(TypedDict, total=False):
     n_jobs: int
     device: str
     seed: int
-    search: str
     transform: str
-    starts: int | None
-    curves: str
-    penalty: float
-    wrong_cells: str
     sample: int
     time_limit: float | None
     lags: int | None
@@ -369,6 +347,60 @@ class Keywords(TypedDict, total=False):
     time_effects: str
 
 
+def options_of(given: Mapping[str, Any], caller: str) -> Options:
+    """The options that keywords say: those of a method, beside its name, are put into its object.
+
+    >>> options_of({"method": "pc-ac", "alpha": 0.01}, "discover").method
+    cc.PCAC(alpha=0.01)
+    """
+    common = [entry.name for entry in fields(Options)]
+    for name in given:
+        if name not in common and name not in METHOD_OPTIONS:
+            near = errors.did_you_mean(name, [*common, *METHOD_OPTIONS])
+            raise OptionError(f"{caller} has no option {name!r}{near}")
+    of_method = {name: value for name, value in given.items() if name in METHOD_OPTIONS}
+    rest = {name: value for name, value in given.items() if name in common}
+    if of_method:
+        rest["method"] = _with_options(rest.get("method", AUTO), of_method)
+    return Options(**rest)
+
+
+def _with_options(method: Any, given: dict[str, Any]) -> MethodObject:
+    """The method with the options that stand beside its name, if they are its own."""
+    chosen = method_of(method)
+    if not set(given) <= set(chosen.defaults()):
+        raise _not_used(chosen, given)
+    if not isinstance(method, str):
+        call = call_of(type(chosen), chosen.changed | given)
+        raise OptionError(
+            f"{listed(given)} {'stands' if len(given) == 1 else 'stand'} beside the object of a"
+            f" method, which holds its options: pass method={call}"
+        )
+    return replace(chosen, **given)  # type: ignore[type-var]
+
+
+def _not_used(method: MethodObject, given: dict[str, Any]) -> OptionError:
+    """The error that a method does not have some options, with the call to write."""
+    name = next(name for name in given if name not in method.defaults())
+    together = [user for user in owners(name) if set(given) <= set(METHODS[user].options)]
+    users = together or owners(name)
+    shown = given if together else {name: given[name]}
+    user = BY_TESTS if BY_TESTS in users else users[0]
+    call = call_of(METHODS[user].kind, shown)
+    if set(_BY_TESTS) <= set(users):
+        whose = "methods that test"
+    else:
+        whose = f"method{'s' if len(users) > 1 else ''} {listed(map(repr, users), len(users))}"
+    if method.name == AUTO:
+        belongs = f"{listed(shown)} belong{'s' if len(shown) == 1 else ''} to {whose}"
+        options = ", ".join(f"{option}={value!r}" for option, value in shown.items())
+        return OptionError(f"{belongs}: pass method={call}, or method={user!r}, {options}")
+    return OptionError(
+        f"{name} belongs to {whose}, and method is {method.name!r}: leave {name} out, or pass"
+        f" method={call}"
+    )
+
+
 def made(kind: type[Any], given: Mapping[str, Any], caller: str) -> Any:
     """An object of options from keywords; one that is unknown is an error that names its
     neighbour.
@@ -380,11 +412,6 @@ def made(kind: type[Any], given: Mapping[str, Any], caller: str) -> Any:
                 f"{caller} has no option {name!r}{errors.did_you_mean(name, list(known))}"
             )
     return kind(**given)
-
-
-def default_of(entry: Field[Any]) -> Any:
-    """The default of a field."""
-    return Parameter.empty if entry.default is MISSING else entry.default
 
 
 def takes(kind: type[Any]) -> Callable[[Function], Function]:

@@ -15,7 +15,7 @@ import json
 import os
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -32,10 +32,11 @@ from causalcontext.errors import (
     listed,
     shortly,
 )
-from causalcontext.options import Options, default_of, made
+from causalcontext.methods.method_object import default_of
+from causalcontext.options import ENTRIES, options_of
 from causalcontext.timeseries.windows import allowed_links
 
-OPTIONS = {entry.name: entry for entry in fields(Options) if entry.metadata.get("text")}
+OPTIONS = {name: entry for name, entry in ENTRIES.items() if entry.metadata["text"]}
 """The options that are a number, a text or a yes or no, by name."""
 KEYS = ("drop", "kinds", "context", "options", "knowledge")
 
@@ -97,7 +98,7 @@ class Question:
         """Return if the options go together and everything that is named is a column that is not
         left out.
         """
-        made(Options, self.arguments(), "discover")
+        options_of(self.arguments(), "discover")
         left = [name for name in names if name not in self.drop]
         contexts = [one.column if isinstance(one, Indicator) else one for one in self.context]
         taken = [self.options[name] for name in ("time", "units") if name in self.options]

@@ -981,6 +981,24 @@ def families(case: Case, rng: np.random.Generator) -> Case | None:
     return case.with_table(case.base.draw(noise), "depend", "rows", "families", "groups")
 
 
+@accident(
+    "families of four share half of all noise, their rows are shuffled, a column names them",
+    WARNED,
+)
+def families_by_key(case: Case, rng: np.random.Generator) -> Case | None:
+    if case.table is not case.base.table:
+        return None
+    rows = len(case.table)
+
+    def noise(name: str) -> np.ndarray:
+        shared = np.repeat(rng.standard_normal(rows // 4 + 1), 4)[:rows]
+        return np.sqrt(0.5) * shared + np.sqrt(0.5) * rng.standard_normal(rows)
+
+    order = rng.permutation(rows)
+    drawn = case.with_table(case.base.draw(noise), "alike").with_rows(order)
+    return drawn.beside(family=[f"family {row // 4}" for row in order])
+
+
 # ------------------------------------------------------------------------------------------------
 # scales and kinds
 

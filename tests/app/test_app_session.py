@@ -114,7 +114,14 @@ def test_what_the_library_refuses_is_its_sentence(client, session):
     wrong = {"knowledge": {"roots": ["sool"]}}
     assert client.put("/api/question", json=wrong).json()["error"].endswith("did you mean 'soil'?")
     wrong = {"options": {"method": "score-ac", "test": "tsagris"}}
-    assert client.post("/api/runs", json=wrong).json()["error"].startswith("test is for methods")
+    assert (
+        client.post("/api/runs", json=wrong)
+        .json()["error"]
+        .startswith(
+            "test belongs to methods that test, and method is 'score-ac': leave test out, or pass"
+            " method: pc-ac, test: tsagris"
+        )
+    )
     failed = run(session, {"context": ["soil"], "kinds": {"radiation": "count"}})
     assert (failed["state"], failed["error"][:18]) == ("failed", "column 'radiation'")
 

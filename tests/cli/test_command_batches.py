@@ -17,7 +17,7 @@ from causalcontext.data import streams
 from causalcontext.data.accumulate import Accumulator
 
 pytest.importorskip("pyarrow")
-TEST = ("--context", "R", "--test", "partial-correlation")
+TEST = ("--context", "R", "--method", "pc-ac", "--test", "partial-correlation")
 
 
 @pytest.fixture(autouse=True)
@@ -52,7 +52,10 @@ def test_a_folder_a_pattern_and_several_files(table: pd.DataFrame, data: tuple[s
     answer = run("discover", *data, *TEST, "--json", "out.json")
     assert answer.exit_code == 0, answer.output
     assert "2 files in parts are read once, in batches" in answer.stderr
-    inside, result = cc.discover(table, "R", test="partial-correlation"), cc.load("out.json")
+    inside, result = (
+        cc.discover(table, "R", method="pc-ac", test="partial-correlation"),
+        cc.load("out.json"),
+    )
     assert result.names == inside.names
     assert dict(result.graphs) == dict(inside.graphs)
     assert result.data.fingerprint == inside.data.fingerprint
@@ -74,7 +77,9 @@ def test_lags_and_columns_of_a_folder(table: pd.DataFrame) -> None:
     )
     assert answer.exit_code == 0, answer.output
     inside, result = (
-        cc.discover(table.drop(columns="C"), "R", lags=1, test="partial-correlation"),
+        cc.discover(
+            table.drop(columns="C"), "R", lags=1, method="pc-ac", test="partial-correlation"
+        ),
         cc.load("out.json"),
     )
     assert dict(result.graphs) == dict(inside.graphs)
@@ -122,7 +127,7 @@ def test_stability_that_blocks_of_rows_cannot_answer_draws_from_the_sample() -> 
         (("--columns", "A,Q"), "no column 'Q'"),
         (("--drop", "Q"), "no column 'Q'"),
         (("--json", "parts/a.parquet"), "is an input of the same command"),
-        (("--alpha", "2"), "alpha is 2"),
+        (("--method", "pc-ac", "--alpha", "2"), "alpha is 2"),
     ],
 )
 def test_what_a_scan_cannot_answer_is_refused_before_it(

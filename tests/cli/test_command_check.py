@@ -304,7 +304,7 @@ CHOICES = [
 def test_contexts_are_read_as_discover_reads_them(context: Any, words: tuple[str, ...]) -> None:
     table = two_contexts() if isinstance(context, list) else two_contexts().drop(columns=["R", "S"])
     result, found = (
-        cc.discover(table, context, test="partial-correlation"),
+        cc.discover(table, context, method="pc-ac", test="partial-correlation"),
         cc.check(table, context),
     )
     assert found.usable, found.problems
@@ -390,7 +390,7 @@ def test_no_advice_is_a_method_that_refuses_the_context(context: Any) -> None:
     found = cc.check(table, context)
     told = [note for note in found.notes if "wait" in note]
     assert told
-    result = cc.discover(table, context, max_given=1)
+    result = cc.discover(table, context, method="pc-ac", max_given=1)
     advised = [
         *told,
         *result.model_checks,

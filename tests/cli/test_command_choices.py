@@ -34,6 +34,8 @@ def test_a_threshold_is_a_context(soil: Path, tmp_path: Path) -> None:
         "radiation > 0.3",
         "--json",
         tmp_path / "r.json",
+        "--method",
+        "pc-ac",
         "--max-given",
         1,
     )
@@ -41,7 +43,7 @@ def test_a_threshold_is_a_context(soil: Path, tmp_path: Path) -> None:
     assert "radiation <= 0.3 (" in text
     table = pd.read_csv(soil).drop(columns="soil")
     assert cc.load(tmp_path / "r.json") == cc.discover(
-        table, cc.threshold("radiation", 0.3), max_given=1
+        table, cc.threshold("radiation", 0.3), method="pc-ac", max_given=1
     )
 
 
@@ -55,11 +57,15 @@ def test_a_threshold_stands_beside_other_contexts(soil: Path, tmp_path: Path) ->
         "radiation > 0.3",
         "--json",
         tmp_path / "r.json",
+        "--method",
+        "pc-ac",
         "--max-given",
         1,
     )
     assert code == 0, text
-    expected = cc.discover(pd.read_csv(soil), ["soil", cc.threshold("radiation", 0.3)], max_given=1)
+    expected = cc.discover(
+        pd.read_csv(soil), ["soil", cc.threshold("radiation", 0.3)], method="pc-ac", max_given=1
+    )
     assert cc.load(tmp_path / "r.json") == expected
 
 
@@ -82,6 +88,8 @@ def test_bins_are_a_context(context: str, levels: int, soil: Path, tmp_path: Pat
         context,
         "--json",
         tmp_path / "r.json",
+        "--method",
+        "pc-ac",
         "--max-given",
         0,
     )
@@ -143,6 +151,8 @@ def test_stability_on_the_command_line(soil: Path, tmp_path: Path) -> None:
         5,
         "--test",
         "partial-correlation",
+        "--method",
+        "pc-ac",
         "--max-given",
         1,
         "--csv",

@@ -153,7 +153,20 @@ def test_rows_that_are_lost_are_reported(soil: pd.DataFrame) -> None:
 
 def test_an_older_result_survives_bad_input() -> None:
     Path("out.json").write_text("precious", encoding="utf-8")
-    assert run("soil.csv", "--context", "soil", "--alpha", "2", "--json", "out.json").exit_code == 2
+    assert (
+        run(
+            "soil.csv",
+            "--context",
+            "soil",
+            "--method",
+            "pc-ac",
+            "--alpha",
+            "2",
+            "--json",
+            "out.json",
+        ).exit_code
+        == 2
+    )
     assert Path("out.json").read_text(encoding="utf-8") == "precious"
 
 

@@ -14,7 +14,7 @@ def soil(tmp_path, monkeypatch):
     """A working folder that holds r.json."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "200")
-    result = cc.discover(cc.examples.soil_moisture(800, seed=3), "soil", alpha=0.01)
+    result = cc.discover(cc.examples.soil_moisture(800, seed=3), "soil", method="pc-ac", alpha=0.01)
     result.save("r.json")
     return result
 

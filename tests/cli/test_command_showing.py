@@ -178,7 +178,7 @@ def test_simulated_tables_can_be_searched() -> None:
 def test_combinations_of_contexts_are_written_with_commas() -> None:
     table = cc.examples.soil_moisture(1000, seed=1)
     table["season"] = ["summer", "winter"] * 500
-    cc.discover(table, context=["soil", "season"], alpha=0.01).save("two.json")
+    cc.discover(table, context=["soil", "season"], method="pc-ac", alpha=0.01).save("two.json")
     found = json.loads(run("changes", "two.json", "dry,summer", "wet,summer", "--json", "-").stdout)
     assert ("precipitation", "runoff") in {(row["source"], row["target"]) for row in found}
     assert "dry,summer" in run("changes", "two.json", "wet,summer", "dry,summer").stdout

@@ -26,7 +26,7 @@ from marks import rest_slow
 pa = pytest.importorskip("pyarrow")
 import pyarrow.parquet as pq  # noqa: E402
 
-TEST = {"test": "partial-correlation", "alpha": 0.01}
+TEST = {"method": "pc-ac", "test": "partial-correlation", "alpha": 0.01}
 
 
 def row_hashes(numbers):
@@ -387,7 +387,7 @@ def test_advice_about_missing_values_is_what_a_scan_takes(files):
 
 
 def test_a_sampled_result_says_what_rests_on_what(files, tmp_path):
-    result = cc.discover(cc.scan(files["file"], "R", sample=1000), "R", alpha=0.01)
+    result = cc.discover(cc.scan(files["file"], "R", sample=1000), "R", method="pc-ac", alpha=0.01)
     assert result.rows is None
     assert "use all 3,000 rows" in result.notes[-1]
     assert "sample of 1,000 rows" in str(result)
@@ -484,7 +484,9 @@ def test_a_relation_of_duckdb():
 def test_a_lazy_table_with_text_is_collected():
     polars = pytest.importorskip("polars")
     table = make_table(300).assign(T=np.tile(["a", "b", "c"], 100))
-    assert "T" in cc.discover(polars.from_pandas(table).lazy(), "R", max_given=0).names
+    assert (
+        "T" in cc.discover(polars.from_pandas(table).lazy(), "R", method="pc-ac", max_given=0).names
+    )
 
 
 def test_a_large_file_is_read_in_batches(files, monkeypatch):
@@ -522,6 +524,8 @@ def test_the_command_line_reads_large_files(files, monkeypatch, tmp_path):
         str(files["file"]),
         "--context",
         "R",
+        "--method",
+        "pc-ac",
         "--test",
         "partial-correlation",
         "--json",

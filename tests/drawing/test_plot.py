@@ -30,7 +30,9 @@ matplotlib.use("Agg")
 
 @pytest.fixture(scope="module")
 def soil():
-    return cc.discover(cc.examples.soil_moisture(2000, seed=1), context="soil", alpha=0.01)
+    return cc.discover(
+        cc.examples.soil_moisture(2000, seed=1), context="soil", method="pc-ac", alpha=0.01
+    )
 
 
 @pytest.fixture(autouse=True)
@@ -229,7 +231,9 @@ def test_pags_are_drawn_like_patterns():
 
 def test_uncertain_edges_are_marked():
     table = cc.examples.soil_moisture(120, seed=3)
-    result = cc.discover(table, context="soil", alpha=0.05, test="partial-correlation")
+    result = cc.discover(
+        table, context="soil", method="pc-ac", alpha=0.05, test="partial-correlation"
+    )
     panels = [context_panel(result, value) for value in result.contexts]
     doubtful = [stroke for panel in panels for stroke in panel.strokes if stroke.uncertain]
     assert doubtful
@@ -293,7 +297,9 @@ def test_names_are_shown_short_and_different():
 
 def test_without_a_context_and_without_edges():
     generator = np.random.default_rng(0)
-    result = cc.discover(generator.standard_normal((200, 3)), names=["a", "b", "c"], alpha=1e-9)
+    result = cc.discover(
+        generator.standard_normal((200, 3)), names=["a", "b", "c"], method="pc-ac", alpha=1e-9
+    )
     assert result.union.edges == ()
     for kind in ("contexts", "union"):
         (axes,) = result.plot(kind)

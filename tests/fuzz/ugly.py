@@ -356,7 +356,7 @@ def some_options(random: Random) -> dict[str, Any]:
     ]
     tests = ["auto"] * 6 + ["partial-correlation"] * 6 + others
     chosen: dict[str, Any] = {
-        "method": str(random.choice(["pc-ac"] * 5 + ["pc-m", "pc-p", "pc-b", "fci-ac", "auto"])),
+        "method": str(random.choice(["pc-ac"] * 5 + ["pc-m", "pc-p", "pc-b", "fci-ac", "pc-ac"])),
         "test": str(random.choice(tests)),
         "max_given": 10**30 if random.random() < 0.02 else int(random.choice([0, 1, 2])),
         "time_limit": 20.0,

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import causalcontext as cc
 from causalcontext.data.tables import read_table
 from causalcontext.graphs.endpoints import Endpoint
 from causalcontext.model_checks.linear_fits import check_table
@@ -192,3 +193,43 @@ def test_steps_and_groups_are_seen():
     order = row_order(np.column_stack([np.sort(plain), g.normal(size=1_000)]), follows)
     assert order.sorted_by.tolist() == [True, False]
     assert not order.drifts
+
+
+@pytest.mark.parametrize("written", ["text", "number"])
+def test_shuffled_households_are_told_by_their_column(written: str, tmp_path) -> None:
+    found = households(1)
+    number = np.arange(ROW_COUNT) // 4
+    found["household"] = number if written == "number" else [f"h{group}" for group in number]
+    shuffled = found.sample(frac=1.0, random_state=3).reset_index(drop=True)
+    result = cc.discover(shuffled, "R")
+    (told,) = (words for words in result.warnings if "alike" in words)
+    assert told.startswith("rows with the same household are alike in ")
+    assert told.endswith("try one row for each household, or the means of its rows")
+    result.save(tmp_path / "result.json")
+    loaded = cc.load(tmp_path / "result.json")
+    assert loaded.model_checks == result.model_checks
+    assert {violation.key for violation in loaded.violations} == {"household"}
+    assert "dependent rows" in " ".join(result.changes("one", "two")["reason"])
+
+
+def test_groups_of_independent_rows_are_none() -> None:
+    """Ages, of which others are curves and steps, and cities are no households."""
+    accused = []
+    for seed in range(12):
+        g = np.random.default_rng(seed)
+        rows = int(g.choice([100, 400]))
+        age = g.integers(18, 90, rows)
+        z = (age - 54) / 20.0
+        found = pd.DataFrame(
+            {
+                "age": age,
+                "pressure": np.round(120 + 8 * z + 3 * z**2 + 10 * g.normal(size=rows)),
+                "step": (age > 60) + 0.4 * g.normal(size=rows),
+                "wave": np.sin(3.0 * z) + 0.3 * g.normal(size=rows),
+                "room": g.integers(1, 60, rows),
+                "city": [f"city {place}" for place in g.integers(0, rows // 4, rows)],
+            }
+        )
+        result = cc.discover(found)
+        accused += [violation for violation in result.violations if violation.kind == ROWS]
+    assert accused == []

@@ -28,7 +28,7 @@ def bent() -> pd.DataFrame:
 
 
 def test_warnings_of_model_checks_are_in_the_result_of_the_default(bent: pd.DataFrame) -> None:
-    result = cc.discover(bent, "R", test="partial-correlation")
+    result = cc.discover(bent, "R", method="pc-ac", test="partial-correlation")
     assert result.warnings == ()
     assert any("not straight lines" in warning for warning in result.cautions)
     few = cc.discover(bent.head(50), "R")

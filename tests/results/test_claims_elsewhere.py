@@ -146,7 +146,7 @@ def test_only_what_a_claim_compares_can_veto_it():
         (OUTLIERS, ("D", "C"), False),
     ):
         other = replace(
-            result, known_violations=(Violation(kind, columns, 0.5, (0.5,) * len(columns)),)
+            result, known_violations=(Violation(kind, columns, 0.5, sizes=(0.5,) * len(columns)),)
         )
         doubt = model_is_wrong(other, change)
         assert bool(doubt) == wrong, (kind, columns)
@@ -202,6 +202,7 @@ def test_absent_links_are_not_probable():
         result = cc.discover(
             pd.DataFrame({"X": x, "Y": y, "Z": z, "W": z + f, "R": np.where(r, "a", "b")}),
             "R",
+            method="score-ac",
             curves="never",
             wrong_cells="keep",
         )

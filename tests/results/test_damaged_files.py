@@ -63,7 +63,10 @@ RESULTS: dict[str, Callable[[], cc.ContextGraphs]] = {
     "default": lambda: cc.discover(soil(), "soil"),
     "kinds": lambda: cc.discover(cc.examples.clinic(300, seed=0), "status"),
     "two contexts": lambda: cc.discover(
-        soil().assign(season=["warm", "cold", "cold"] * 100), ["soil", "season"], max_given=1
+        soil().assign(season=["warm", "cold", "cold"] * 100),
+        ["soil", "season"],
+        method="pc-ac",
+        max_given=1,
     ),
     "threshold": lambda: cc.discover(soil().drop(columns="soil"), cc.threshold("radiation", 0.0)),
     "score-ac": lambda: cc.discover(soil(), "soil", method="score-ac"),
@@ -243,5 +246,5 @@ def test_results_can_be_pickled_and_copied(kind: str) -> None:
 def test_with_any_test_and_missing_values(test: str) -> None:
     table = cc.examples.soil_moisture(120, seed=2)
     table.loc[:5, "runoff"] = float("nan")
-    result = cc.discover(table, "soil", test=test, missing="testwise", max_given=1)
+    result = cc.discover(table, "soil", method="pc-ac", test=test, missing="testwise", max_given=1)
     assert pickle.loads(pickle.dumps(result)) == result

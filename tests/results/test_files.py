@@ -37,7 +37,7 @@ def test_results_differ_when_anything_does(tmp_path):
     data = table(("dry", "wet"))
     result = cc.discover(data, context="soil")
     assert result == cc.discover(data, context="soil")
-    assert result != cc.discover(data, context="soil", alpha=0.01)
+    assert result != cc.discover(data, context="soil", method="pc-ac", alpha=0.01)
     assert result != cc.discover(data.iloc[1:], context="soil")
     assert result != "something else"
 
@@ -74,7 +74,7 @@ def test_a_result_of_an_own_test_is_saved_without_moments(tmp_path):
     rows = pd.DataFrame({"R": [0, 1] * 10, "X": range(20), "Y": [*range(10), *range(10)]}).astype(
         {"X": float, "Y": float}
     )
-    result = cc.discover(rows, context="R", test=OracleTest(model), keep=["X"])
+    result = cc.discover(rows, context="R", method="pc-ac", test=OracleTest(model), keep=["X"])
     assert [str(edge) for edge in result.union.edges] == ["R o-o X", "X o-o Y"]
     result.save(tmp_path / "r.json")
     assert cc.load(tmp_path / "r.json") == result

@@ -255,7 +255,9 @@ def test_ctrl_c_while_directions_are_asked_leaves_them_open(monkeypatch):
 
 
 def test_ctrl_c_in_a_second_opinion_is_heard(monkeypatch):
-    result = cc.discover(model_table(300, 2, nodes=12), "R", test="partial-correlation")
+    result = cc.discover(
+        model_table(300, 2, nodes=12), "R", method="pc-ac", test="partial-correlation"
+    )
     monkeypatch.setattr(options, "wait", interrupting(1))
     with pytest.raises(KeyboardInterrupt):
         second_opinion(result)

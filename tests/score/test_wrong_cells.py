@@ -320,9 +320,9 @@ def test_cells_of_series_are_wrong_at_all_lags():
 
 def test_the_option_is_checked_and_used(tmp_path):
     with pytest.raises(cc.OptionError, match="wrong_cells is 'drop'"):
-        cc.discover(chain(60), "R", wrong_cells="drop")
+        cc.discover(chain(60), "R", method="score-ac", wrong_cells="drop")
     with pytest.raises(
-        cc.OptionError, match="wrong_cells is for method 'score-ac', and method is 'pc-ac'"
+        cc.OptionError, match="wrong_cells belongs to method 'score-ac', and method is 'pc-ac'"
     ):
         cc.discover(chain(60), "R", method="pc-ac", wrong_cells="keep")
     table, _ = damaged(chain())

@@ -60,6 +60,11 @@ def noise(column: Any, size: float) -> Any:
     return column + size * column.std() * np.random.default_rng(7).normal(size=len(column))
 
 
+def scores(column: Any) -> Any:
+    """The column in standard units, made positive."""
+    return (column - column.mean()) / column.std() + 6.0
+
+
 FORMS: dict[str, tuple[Callable[[Table], Made], str]] = {
     "copy": (lambda t: {"x2": t.dose}, "is a copy of dose"),
     "unit": (lambda t: {"x2": 1.8 * t.dose + 32.0}, "= 1.8 dose + 32"),
@@ -115,6 +120,58 @@ FORMS: dict[str, tuple[Callable[[Table], Made], str]] = {
         "is a code of region",
     ),
     "dummy": (lambda t: {"is_south": (t.region == "south").astype(int)}, "is a dummy of region"),
+    "percentage change": (
+        lambda t: {"x2": 100.0 * (t.stay - t.dose) / t.dose},
+        "is a function of dose and stay",
+    ),
+    "difference of logarithms": (
+        lambda t: {"x2": np.log(scores(t.stay)) - np.log(scores(t.dose))},
+        "is a function of dose and stay",
+    ),
+    "larger of two": (
+        lambda t: {"x2": np.maximum(scores(t.stay), scores(t.dose))},
+        "is a function of dose and stay",
+    ),
+    "shifted ratio, rounded": (
+        lambda t: {"x2": np.round(scores(t.stay) / scores(t.dose), 2)},
+        "is a function of dose and stay",
+    ),
+    "number in one context": (
+        lambda t: {"x2": np.where(t.ward == "icu", t.dose, 0.0)},
+        "is a function of dose within every value of ward",
+    ),
+    "rank within contexts": (
+        lambda t: {"x2": t.groupby("ward").dose.rank()},
+        "is a function of dose within every value of ward",
+    ),
+    "prediction with squares": (
+        lambda t: {"x2": regression(t.stay, t.dose, t.dose**2, t.age, t.age**2)},
+        "is a quadratic function of age and dose",
+    ),
+    "probability": (
+        lambda t: {"x2": 1.0 / (1.0 + np.exp(3.0 - 0.05 * t.age - 0.1 * t.stay + 0.01 * t.dose))},
+        "is a probability computed of age, dose and stay",
+    ),
+    "two limits": (
+        lambda t: {"risk": np.where((t.dose > 32.0) & (t.age > 55.0), "high", "low")},
+        "is a group by age and dose",
+    ),
+    "leaf of a tree": (
+        lambda t: {"leaf": 1.5 * (t.dose > 34.0) + np.where(t.age > 55.0, 0.7, 0.2)},
+        "is a group by age and dose",
+    ),
+    "limit of a score": (
+        lambda t: {"flag": (scores(t.dose) + scores(t.age) > 12.4).astype(int)},
+        "is a group by age and dose",
+    ),
+    "largest of three": (
+        lambda t: {"top": np.argmax([scores(t.dose), scores(t.age), scores(t.weight)], axis=0)},
+        "is a group by age, dose and weight",
+    ),
+    "measured twice": (
+        lambda t: {"x2_again": noise(t.dose, 0.02)},
+        "measures the same as dose",
+    ),
     "prediction": (lambda t: {"x2": regression(t.stay, t.age, t.dose, t.weight)}, "= "),
     "residual": (lambda t: {"x2": t.stay - regression(t.stay, t.age, t.dose)}, "stay"),
 }
@@ -385,6 +442,25 @@ def test_a_strong_mechanism_is_none(make: Callable[[Table], pd.Series], share: f
     """R² = .999 and .99: physics, not arithmetic."""
     table = clean(11)
     assert left_out(table.assign(new=noise(make(table), share))) == {}
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda t, e: np.maximum(scores(t.dose), scores(t.age)) + 0.03 * e,
+        lambda t, e: scores(t.dose) / scores(t.age) + 0.005 * e,
+        lambda t, e: np.where(t.ward == "icu", t.dose + 0.1 * e, 0.0),
+        lambda t, e: (scores(t.dose) + scores(t.age) + 0.1 * e > 12.0).astype(int),
+        lambda t, e: ((t.dose + e > 32.0) & (t.age > 55.0)).astype(int),
+        lambda t, e: t.dose + 0.05 * t.dose.std() * e,
+        lambda t, e: 1.02 * t.dose + 0.01 * t.dose.std() * e,
+    ],
+)
+def test_what_has_noise_of_its_own_is_no_function(make: Callable[[Table, Any], Any]) -> None:
+    for seed in range(3):
+        table = clean(20 + seed)
+        own = np.random.default_rng(seed).normal(size=ROWS)
+        assert left_out(table.assign(new=make(table, own))) == {}
 
 
 def test_relations_within_a_context_are_mechanisms() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from causalcontext.graphs.endpoints import directed
-from causalcontext.methods.pc import intersect
+from causalcontext.methods.pc_b import intersect
 from causalcontext.views import masked, pooled
 from causalcontext_lab.simulate.testing import every_model, random_discrete_model, random_models
 from causalcontext_lab.simulate.truth import has_long_union_cycle

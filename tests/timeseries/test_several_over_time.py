@@ -30,7 +30,9 @@ def two():
 
 @pytest.fixture(scope="module")
 def step():
-    return search(a_threshold(1).drop(columns="S"), cc.threshold("X", 0.2), alpha=0.01)
+    return search(
+        a_threshold(1).drop(columns="S"), cc.threshold("X", 0.2), method="pc-ac", alpha=0.01
+    )
 
 
 @pytest.fixture(scope="module")

@@ -46,8 +46,8 @@ def changes(
             f"{row.source} {row.mark} {row.target}"
             + (f": {row.kind!s}" if row.kind in KINDS else ""),
             context_text(row.present),
-            _size(row.effect_present),
-            _size(row.effect_absent),
+            _size(cast(float, row.effect_present)),
+            _size(cast(float, row.effect_absent)),
             p_text(cast(float, row.q)),
             "yes" if row.claimed else f"no{row.reason and ': '}{row.reason}",
         ]

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import Field, fields
 from inspect import Parameter, signature
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
@@ -24,7 +24,16 @@ from causalcontext.data.table_files import files_of, read_file, spoken, words_fo
 from causalcontext.discover import check_scannable, scanned_once
 from causalcontext.errors import FileError, NotYetError, OptionError, check_are_columns, listed
 from causalcontext.knowledge import Knowledge
-from causalcontext.options import Options, default_of, made, with_parameters
+from causalcontext.methods.method_object import default_of
+from causalcontext.methods.registry import METHOD_OPTIONS
+from causalcontext.options import (
+    ENTRIES,
+    Keywords,
+    Options,
+    group_of,
+    options_of,
+    with_parameters,
+)
 from causalcontext.results.words import context_place
 
 TableArgument = Annotated[
@@ -119,25 +128,13 @@ def with_options(
 
     One that searches a table takes the table, its columns and what is known about them first.
     """
-    hints = get_type_hints(kind)
-    kept = [
-        entry for entry in fields(kind) if entry.metadata.get("text") and entry.name not in without
+    entries = ENTRIES if kind is Options else {entry.name: entry for entry in fields(kind)}
+    hints = get_type_hints(Keywords) if kind is Options else get_type_hints(kind)
+    shown = [
+        _flag(entry, hints[name], searches=kind is Options)
+        for name, entry in entries.items()
+        if entry.metadata["text"] and name not in without
     ]
-    shown = []
-    for entry in kept:  # what may be an object in the library is a name here
-        hint = hints[entry.name]
-        more = entry.metadata
-        plain = next(
-            (kind for kind in (str, float, int, bool) if hint == kind or hint == kind | None), str
-        )
-        named = [f"--{more['name']}"] if more["name"] else []
-        described = typer.Option(*named, metavar=more["shown"] or None, help=more["text"])
-        annotation: Any = Annotated[plain | None if entry.default is None else plain, described]
-        shown.append(
-            Parameter(
-                entry.name, Parameter.KEYWORD_ONLY, default=default_of(entry), annotation=annotation
-            )
-        )
     table = signature(_searched, eval_str=True).parameters.values() if searches else ()
 
     def extended(command: Callable[..., None]) -> Callable[..., None]:
@@ -155,6 +152,30 @@ def with_options(
     return extended
 
 
+def _flag(entry: Field[Any], hint: Any, searches: bool) -> Parameter:
+    """A flag of the command line; what may be an object in the library is a name here.
+
+    With `searches` the options of methods are listed by method, and one that is not passed is None:
+    beside "auto" any other value is refused.
+    """
+    more = entry.metadata
+    default = default_of(entry)
+    plain: Any = next(
+        (kind for kind in (str, float, int, bool) if hint == kind or hint == kind | None), str
+    )
+    extra: dict[str, Any] = {}
+    if searches:
+        extra["rich_help_panel"] = group_of(entry.name) or None
+    if searches and entry.name in METHOD_OPTIONS:
+        shown = entry.name.replace("_", "-") if default is True else str(default)
+        extra["show_default"] = False if default is None else shown
+        default = None
+    named = [f"--{more['name']}"] if more["name"] else []
+    described = typer.Option(*named, metavar=more["shown"] or None, help=more["text"], **extra)
+    annotation: Any = Annotated[plain | None if default is None else plain, described]
+    return Parameter(entry.name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
 def opened(
     asked: Mapping[str, Any], outputs: Mapping[str, Path | None], progress: bool, once: bool = True
 ) -> tuple[Any, Any, dict[str, Any]]:
@@ -168,13 +189,17 @@ def opened(
     says, `outputs` the files that the command is going to write, by option; `progress` is whether a
     bar shows the bytes that were read.
     """
-    options = dict(asked)
+    options = {
+        name: value
+        for name, value in asked.items()
+        if value is not None or name not in METHOD_OPTIONS
+    }
     paths, knowledge, kind = (options.pop(name) for name in ("data", "knowledge", "kind"))
     choice = [options.pop(name, None) for name in ("context", "columns", "drop")]
     options["kinds"] = parsed_kinds(kind)
     check_outputs(outputs, inputs=[*paths, knowledge])
     options["knowledge"] = None if knowledge is None else Knowledge.from_toml(knowledge)
-    wanted = made(Options, options, "discover")
+    wanted = options_of(options, "discover")
     paths = [table_file(path) for path in paths]
     source: Any = paths[0] if len(paths) == 1 else list(paths)
     if not is_out_of_memory(source):

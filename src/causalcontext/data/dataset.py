@@ -45,6 +45,9 @@ class Dataset:
     # the columns whose kind was said, by the user or by what made them; of others values may say it
     declared: frozenset[str] = frozenset()
     share: float = 1.0  # what a row counts for: less than 1 where several completed tables are one
+    # columns that were left out and say which rows belong together (a household, a patient), by
+    # name; shape (rows,); the number of the group of every row, -1 where it is missing
+    keys: Mapping[str, Ints] = field(default_factory=dict)
 
     @property
     def n_rows(self) -> int:
@@ -113,7 +116,8 @@ def complete_rows(data: Dataset) -> Bools:
 def some_rows(data: Dataset, rows: Values) -> Dataset:
     """The table of some rows, given by number or by truth values."""
     columns = tuple(np.asarray(column)[rows] for column in data.columns)
-    return replace(data, columns=columns, codes=data.codes[rows])
+    keys = {name: groups[rows] for name, groups in data.keys.items()}
+    return replace(data, columns=columns, codes=data.codes[rows], keys=keys)
 
 
 def only_cells(data: Dataset, cells: Sequence[int]) -> Dataset:

@@ -44,10 +44,11 @@ from causalcontext.kernels.limits import (
     SMALLEST_SCATTER,
     SPARE_ROWS,
 )
-from causalcontext.methods.auto import choose_by_call, choose_by_table
+from causalcontext.methods.auto import TESTWISE_CHOICE, MethodChoice, choose_by_table
+from causalcontext.methods.method_object import option
 from causalcontext.model_checks.linear_fits import check_table
 from causalcontext.model_checks.violations import OUTLIERS, ROWS, SKEW, TAILS, sentence
-from causalcontext.options import Options, made, names_to_keep, option, takes
+from causalcontext.options import Options, made, names_to_keep, takes
 from causalcontext.results.few_rows import ThinLevels
 from causalcontext.screening.cells import DECIMALS, POINT
 from causalcontext.screening.left_out import LeftOut
@@ -580,8 +581,10 @@ def _suitable(data: Dataset, missing: str, thin: ThinLevels | None) -> Iterator[
     context with too few.
     """
     kinds = {data.kinds[position] for position in data.system}
-    choice = choose_by_call(("missing='testwise'",) if missing == "testwise" else ())
-    choice = choice or choose_by_table(data, gather_statistics(data, "listwise"))
+    if missing == "testwise":
+        choice: MethodChoice | None = TESTWISE_CHOICE
+    else:
+        choice = choose_by_table(data, gather_statistics(data, "listwise"))
     if choice is not None:
         yield choice.reason
     elif kinds == {Kind.CONTINUOUS}:

@@ -27,8 +27,9 @@ from causalcontext.discover import discover, scanned_once
 from causalcontext.errors import OptionError, check_whole
 from causalcontext.graphs.lag_names import at
 from causalcontext.kernels.arrays import Floats
-from causalcontext.methods.registry import METHODS, SPECIAL
-from causalcontext.options import Keywords, Options, default_of, made, with_parameters
+from causalcontext.methods.method_object import default_of
+from causalcontext.methods.registry import METHOD_OPTIONS, METHODS
+from causalcontext.options import Keywords, Options, options_of, with_parameters
 from causalcontext.results.cut import CUT
 from causalcontext.score.changing import Table
 from causalcontext.score.cuts import CutResponse, beside, grid_of, group_gains
@@ -42,12 +43,22 @@ MOST_FOUND = 5
 DEMAND = 1.5
 """A change must be better than none, or a smooth one, by so many times the logarithm of the rows,
 plus that of the columns that are asked."""
-UNUSED = ("method", "alpha", *(name for name in SPECIAL if name not in METHODS["score-ac"].options))
+UNUSED = (
+    "method",
+    "alpha",
+    "device",
+    *(name for name in METHOD_OPTIONS if name not in METHODS["score-ac"].options),
+)
 """The options of `discover` that a search by scores does not use."""
-PARAMETERS = tuple(
-    Parameter(entry.name, Parameter.KEYWORD_ONLY, default=default_of(entry), annotation=entry.type)
-    for entry in fields(Options)
+ENTRIES = {
+    entry.name: entry
+    for entry in (*fields(Options), *fields(METHODS["score-ac"].kind))  # type: ignore[arg-type]
     if entry.name not in UNUSED
+}
+"""The options that `find_contexts` takes."""
+PARAMETERS = tuple(
+    Parameter(name, Parameter.KEYWORD_ONLY, default=default_of(entry), annotation=entry.type)
+    for name, entry in ENTRIES.items()
 )
 
 
@@ -128,7 +139,7 @@ def find_contexts(
         )
     if is_out_of_memory(table) and options.get("lags") is None:
         table = scanned_once(
-            table, None, made(Options, {**options, "method": "score-ac"}, "find_contexts"), False
+            table, None, options_of({**options, "method": "score-ac"}, "find_contexts"), False
         )
     if isinstance(
         table, Scan
@@ -169,7 +180,7 @@ with_parameters(find_contexts, PARAMETERS)
 
 def named_options(options: Mapping[str, Any]) -> dict[str, Any]:
     """The options that are not as by default."""
-    default = {entry.name: default_of(entry) for entry in fields(Options)}
+    default = {name: default_of(entry) for name, entry in ENTRIES.items()}
     return {
         name: value
         for name, value in options.items()

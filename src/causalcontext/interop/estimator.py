@@ -1,4 +1,4 @@
-"""`PCAC`: `discover` in the manner of scikit-learn, which need not be installed."""
+"""`ContextDiscovery`: `discover` in the manner of scikit-learn, which need not be installed."""
 
 from __future__ import annotations
 
@@ -11,14 +11,16 @@ from numpy.typing import NDArray
 
 from causalcontext.discover import discover
 from causalcontext.errors import OptionError, did_you_mean
-from causalcontext.options import Keywords, Options, default_of
+from causalcontext.methods.method_object import MethodObject, default_of
+from causalcontext.methods.registry import METHOD_OPTIONS, method_of
+from causalcontext.options import Keywords, Options, options_of
 
 if TYPE_CHECKING:
     from causalcontext.graphs.graph import Graph, LabeledUnion
     from causalcontext.results.contexts import ContextGraphs
 
 
-class PCAC:
+class ContextDiscovery:
     """An estimator of one causal graph per context: parameters in, `fit(table)`, attributes with an
     underscore out.
 
@@ -26,8 +28,12 @@ class PCAC:
     ----------
     context
         As for `discover`.
+    method
+        A method's name or its object, `cc.PCAC(alpha=0.01)`, "auto" by default.
     **options
-        All options of `discover`, by name; the method is "pc-ac" by default, whatever the columns.
+        The other options of `discover`, by name. Those of a method beside its name,
+        `method="pc-ac", alpha=0.01`, become the object `method=cc.PCAC(alpha=0.01)`; as parameters
+        they are called `method__alpha`, as scikit-learn does with nested objects.
 
     Attributes
     ----------
@@ -42,21 +48,32 @@ class PCAC:
     Examples
     --------
     >>> import causalcontext as cc
-    >>> model = cc.PCAC(context="soil", alpha=0.01).fit(cc.examples.soil_moisture(2000, seed=1))
+    >>> table = cc.examples.soil_moisture(2000, seed=1)
+    >>> model = cc.ContextDiscovery(context="soil", method=cc.PCAC(alpha=0.01)).fit(table)
     >>> model.graphs_["wet"].mark("precipitation", "soil")
     '-->'
     """
 
     result_: ContextGraphs
+    method: Any
 
     def __init__(self, context: Any = None, **options: Unpack[Keywords]) -> None:
-        self.set_params(context=context, **(DEFAULTS | options))
+        given: dict[str, Any] = dict(options)
+        if any(name in METHOD_OPTIONS for name in given):
+            of_method = {
+                name: value
+                for name, value in given.items()
+                if name == "method" or name in METHOD_OPTIONS
+            }
+            given = {name: value for name, value in given.items() if name not in of_method}
+            given["method"] = options_of(of_method, KIND).method
+        self.set_params(context=context, **(DEFAULTS | given))
 
-    def fit(self, X: Any, y: None = None, *, names: Any = None) -> PCAC:
+    def fit(self, X: Any, y: None = None, *, names: Any = None) -> ContextDiscovery:
         """Search the table `X`, which holds the context too; `names` are the columns of an array,
         `y` is ignored.
         """
-        options = self.get_params()
+        options = self.get_params(deep=False)
         context = options.pop("context")
         self.result_ = discover(X, context, names=names, **options)
         return self
@@ -105,24 +122,43 @@ class PCAC:
         return Tags(estimator_type=None, target_tags=TargetTags(required=False), input_tags=taken)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The parameters by name; there are none deeper down."""
-        return {name: getattr(self, name) for name in ("context", *DEFAULTS)}
+        """The parameters by name; deeper down those of the method, as `method__alpha`."""
+        parameters = {name: getattr(self, name) for name in ("context", *DEFAULTS)}
+        method = parameters["method"]
+        if deep and isinstance(method, MethodObject):
+            parameters |= {f"{NESTED}{name}": value for name, value in method.values.items()}
+        return parameters
 
-    def set_params(self, **parameters: Any) -> PCAC:
-        """Change parameters by name."""
+    def set_params(self, **parameters: Any) -> ContextDiscovery:
+        """Change parameters by name; those of the method as `method__alpha`."""
         known = ["context", *DEFAULTS]
+        nested: dict[str, Any] = {}
         for name, value in parameters.items():
-            if name not in known:
-                raise OptionError(f"PCAC has no parameter {name!r}{did_you_mean(name, known)}")
-            setattr(self, name, value)
+            if name.startswith(NESTED):
+                nested[name.removeprefix(NESTED)] = value
+            elif name in known:
+                setattr(self, name, value)
+            else:
+                near = did_you_mean(name, [*known, *METHOD_OPTIONS])
+                if name in METHOD_OPTIONS:
+                    near = f"; it belongs to the method, as {NESTED}{name}"
+                raise OptionError(f"{KIND} has no parameter {name!r}{near}")
+        if nested:
+            method = method_of(self.method)
+            self.method = type(method)(**(method.values | nested))
         return self
 
     def __repr__(self) -> str:
         default = {"context": None} | DEFAULTS
         changed = {
-            name: value for name, value in self.get_params().items() if value is not default[name]
+            name: value
+            for name, value in self.get_params(deep=False).items()
+            if value is not default[name]
         }
-        return f"PCAC({', '.join(f'{name}={value!r}' for name, value in changed.items())})"
+        return f"{KIND}({', '.join(f'{name}={value!r}' for name, value in changed.items())})"
 
 
-DEFAULTS = {entry.name: default_of(entry) for entry in fields(Options)} | {"method": "pc-ac"}
+KIND = ContextDiscovery.__name__
+NESTED = "method__"
+"""How scikit-learn begins the names of a method's own parameters."""
+DEFAULTS = {entry.name: default_of(entry) for entry in fields(Options)}

@@ -1,30 +1,31 @@
-"""auto: which method suits the call and the data, and why; docs/decisions/default-method.md has the
+"""auto: which method suits the data, and why; docs/decisions/default-method.md has the
 measurements.
 
-Two questions, one after the other: did the caller name what only one kind of search understands,
-and does the table suit a search by scores, in a minute? What the residuals of the best-scoring
-model say is told, and decides nothing.
+One question: does the table suit a search by scores, in a minute? What the residuals of the
+best-scoring model say is told, and decides nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.sufficient_statistics import SufficientStatistics
-from causalcontext.errors import OptionError
 from causalcontext.kernels.arrays import Floats
 from causalcontext.methods.forecast import forecast
-from causalcontext.methods.pc import pc_ac, pc_p
+from causalcontext.methods.method_object import MethodObject, method_object
+from causalcontext.methods.pc_ac import pc_ac
+from causalcontext.methods.pc_p import pc_p
 from causalcontext.methods.score_ac import FEWEST, few_rows, score_ac, scored
 from causalcontext.methods.task import Task
 from causalcontext.model_checks.violations import CURVES, UNEXPLAINED, Violation
 from causalcontext.results.notes import About, Note
 from causalcontext.results.outcome import Outcome
-from causalcontext.score.options import MOST_LEVELS, ScoreOptions
+from causalcontext.score.options import MOST_LEVELS
 
 LONGEST = 60.0
 """Forecast seconds of score-ac up to which it is tried: who waits longer should have asked for it,
@@ -50,8 +51,6 @@ SHARE = 0.05
 """A combination of columns in standard units with less variance is constant; columns with such a
 weight are in it.
 """
-FOR_SCORES = ("search", "starts", "curves", "penalty", "wrong_cells")
-"""The options of a search by scores."""
 STRONG = 0.25
 """A correlation of this size between a residual and (squares of) earlier variables bends a
 mechanism visibly.
@@ -60,10 +59,6 @@ MOST_BENT = 1.0 / 3.0
 """With so many of the mechanisms misfitted, the likelihood compares wrong models with each other:
 nothing fits.
 """
-
-
-ACCEPTED = "it accepts all columns"
-"""Why score-ac is chosen; what its residuals say against its model is a warning."""
 
 
 @dataclass(frozen=True)
@@ -79,38 +74,34 @@ class MethodChoice:
         return f"method 'auto' chose {self.method}: {self.why}"
 
 
-def choose_by_call(named: Sequence[str]) -> MethodChoice | None:
-    """PC-AC where the caller passed options of independence tests.
+@method_object
+class Auto(MethodObject):
+    """auto: score-ac or pc-ac, each with its defaults, whichever suits the table.
 
-    >>> choose_by_call(["test"]).reason
-    "method 'auto' chose pc-ac: a test was passed"
-    >>> choose_by_call(["alpha", "max_given"]).reason
-    "method 'auto' chose pc-ac: alpha and max_given are for searches by tests"
+    It has no options: those of a method go with that method.
     """
-    if not named:
-        return None
-    if "test" in named:
-        return MethodChoice("pc-ac", "a test was passed")
-    listed = " and ".join(part for part in (", ".join(named[:-1]), named[-1]) if part)
-    return MethodChoice(
-        "pc-ac", f"{listed} {'is' if len(named) == 1 else 'are'} for searches by tests"
-    )
+
+    name: ClassVar[str] = "auto"
 
 
-def choose_by_columns(data: Dataset, patient: bool = False) -> MethodChoice | None:
+TESTWISE_CHOICE = MethodChoice("pc-ac", "missing='testwise' is for searches by tests")
+"""The choice where every test leaves out rows of its own, which no search by scores does."""
+ACCEPTED = "it accepts all columns"
+"""Why score-ac is chosen; what its residuals say against its model is a warning."""
+
+
+def choose_by_columns(data: Dataset) -> MethodChoice | None:
     """PC-AC where score-ac does not take the columns, or takes too long; None if it does."""
-    why = _refused(data) or ("" if patient else _slow(data))
+    why = _refused(data) or _slow(data)
     return MethodChoice("pc-ac", why) if why else None
 
 
-def choose_by_table(
-    data: Dataset, statistics: SufficientStatistics, patient: bool = False
-) -> MethodChoice | None:
+def choose_by_table(data: Dataset, statistics: SufficientStatistics) -> MethodChoice | None:
     """The same, or PC-AC where a likelihood says too little about the rows; None if score-ac is
     tried.
     """
-    choice = choose_by_columns(data, patient)
-    if choice is None and not patient and (why := _degenerate(data, statistics)):
+    choice = choose_by_columns(data)
+    if choice is None and (why := _degenerate(data, statistics)):
         return MethodChoice("pc-ac", why)
     return choice
 
@@ -138,12 +129,12 @@ def choose_by_residuals(findings: Sequence[Violation], variables: int) -> Method
     if len(bent) >= max(2.0, MOST_BENT * variables):
         words = (
             "variables have residuals of unequal variance, so links may be false: try"
-            " test='sandwich' or 'cmi-knn'"
+            " method='pc-ac', test='sandwich' or 'cmi-knn'"
         )
         if CURVES in bent.values():
             words = (
                 "mechanisms are clearly not additive; tests are even less reliable there: compare"
-                " with test='cmi-knn'"
+                " with method='pc-ac', test='cmi-knn'"
             )
         return MethodChoice("score-ac", f"{len(bent)} of {variables} {words}")
     return MethodChoice("score-ac", ACCEPTED)
@@ -153,20 +144,13 @@ def auto(task: Task) -> Outcome:
     """What suits the data: score-ac, unless it does not take the table, or a likelihood says little
     about it.
     """
-    default = ScoreOptions()
     choice = choose_for_windows(task.data) if task.windows is not None else None
-    named = [name for name in FOR_SCORES if getattr(task.score, name) != getattr(default, name)]
     if task.windows is None:
-        choice = choose_by_table(task.data, task.statistics, patient=bool(named))
+        choice = choose_by_table(task.data, task.statistics)
         few = few_rows(task)
         if choice is None and few:
             choice = MethodChoice("pc-ac", few)
     if choice is not None and choice.method == "pc-ac":
-        if named:
-            raise OptionError(
-                f"{named[0]} is for method 'score-ac', which method 'auto' does not choose here: "
-                f"{choice.why}; leave {named[0]} out, or pass method='score-ac'"
-            )
         outcome = (pc_ac if task.data.contexts.positions else pc_p)(task)
         by_tests = Note(
             "searched by tests, which find fewer links and claim fewer changes than scores:"
@@ -182,11 +166,7 @@ def auto(task: Task) -> Outcome:
         choice = choose_by_residuals(findings, len(task.data.system))
         if choice.why != ACCEPTED:
             outcome = replace(outcome, notes=(Note(choice.why, About.RESIDUALS), *outcome.notes))
-        if named:
-            choice = MethodChoice(
-                "score-ac", f"{' and '.join(named)} {'was' if len(named) == 1 else 'were'} passed"
-            )
-        elif not complete:  # no time is left for another search
+        if not complete:  # no time is left for another search
             choice = MethodChoice("score-ac", ACCEPTED)
     return replace(outcome, method=choice.method, notes=(choice.reason, *outcome.notes))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from causalcontext.ci_tests.preparation import PreparedCompletions
 from causalcontext.ci_tests.protocol import PreparedTest
@@ -173,3 +173,13 @@ def windows_task(
         Support(data, settings.alpha),
         windows=windows,
     )
+
+
+def without_made_contexts(task: Task, outcome: Outcome) -> Outcome:
+    """The outcome whose log says that no link of context variables was searched that are made out
+    of a column.
+    """
+    if task.windows is not None:
+        return outcome
+    functions = [position for position, _ in task.data.contexts.made]
+    return replace(outcome, log=outcome.log.not_searched(*functions)) if functions else outcome

@@ -8,7 +8,8 @@ fails if it fails in each of these ways.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -27,12 +28,15 @@ from causalcontext.model_checks.residuals import (
 from causalcontext.model_checks.row_order import RowOrder, row_order
 from causalcontext.model_checks.settings import (
     FEWEST_CHECKED_ROWS,
+    FEWEST_GROUPS,
+    LARGEST_GROUP,
     MOST_CHECKED_CELLS,
     MOST_CHECKED_ROWS,
     MOST_NUMBERS_CROSSED,
     ROUNDING_SHARE,
     ROWS_OF_A_RUN,
     SLOPE_RIDGE,
+    SMALLEST_GROUP,
     SPARE_ROWS_OF_A_FIT,
 )
 from causalcontext.model_checks.violations import Violation
@@ -53,18 +57,44 @@ def check_table(data: Dataset, endpoints: Endpoints) -> tuple[Violation, ...]:
     """The violations of the linear-Gaussian model that a table shows around its graphs, shape
     (contexts, N, N).
     """
-    numeric = numeric_rows(data)
+    keys = groups_of_rows(data)
+    numeric = numeric_rows(data, keys)
     if not numeric.checked.size:
         return ()
     measured = [statistics(fit) for fit in fits(numeric, endpoints)]
     if not measured:
         return ()
     names = [data.names[position] for position in numeric.owner[numeric.checked]]
-    return check_residuals(least(measured), len(numeric.values), names)
+    return check_residuals(least(measured), len(numeric.values), names, keys=tuple(keys))
 
 
-def numeric_rows(data: Dataset) -> NumericRows:
-    """The complete rows of a table, or runs of them."""
+def groups_of_rows(data: Dataset) -> dict[str, Ints]:
+    """The group of every row, -1 where there is none, by every column that may say which rows
+    belong together.
+
+    These are columns of text that were left out, and whole numbers that a few rows share each, as
+    the number of a household.
+    """
+    groups = {name: codes for name, codes in data.keys.items() if len(codes) == data.n_rows}
+    for position in data.system:
+        if data.kinds[position] is not Kind.CONTINUOUS:
+            continue
+        values = np.asarray(data.columns[position], dtype=np.float64)
+        known = np.isfinite(values)
+        different = np.unique(values[known])
+        if different.size < FEWEST_GROUPS or np.any(different != np.round(different)):
+            continue
+        if SMALLEST_GROUP <= known.sum() / different.size <= LARGEST_GROUP:
+            places = np.searchsorted(different, values)
+            groups[data.names[position]] = np.where(known, places, -1).astype(np.int64)
+    return groups
+
+
+NO_GROUPS: Mapping[str, Ints] = MappingProxyType({})
+
+
+def numeric_rows(data: Dataset, keys: Mapping[str, Ints] = NO_GROUPS) -> NumericRows:
+    """The complete rows of a table, or runs of them; `keys` have the group of every row."""
     complete = np.flatnonzero(complete_rows(data))
     affordable = MOST_CHECKED_CELLS // max(len(data.names), 1)
     most = int(np.clip(affordable, FEWEST_CHECKED_ROWS, MOST_CHECKED_ROWS))
@@ -90,7 +120,8 @@ def numeric_rows(data: Dataset) -> NumericRows:
         owner += [position] * len(parts)
     follows = np.concatenate(([False], np.diff(chosen) == 1))[: rows.size]
     table = np.column_stack(columns) if columns else np.empty((rows.size, 0))
-    order = row_order(table, follows)
+    groups = np.array([codes[rows] for codes in keys.values()], dtype=np.int64)
+    order = row_order(table, follows)._replace(keys=groups.reshape(len(keys), rows.size))
     return NumericRows(
         table,
         np.array(owner, dtype=np.int64),

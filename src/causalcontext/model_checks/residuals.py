@@ -20,7 +20,7 @@ import scipy
 
 from causalcontext.data.dataset import gaussian_ranks
 from causalcontext.kernels.arrays import Bools, Floats, Ints
-from causalcontext.model_checks.row_order import RowOrder, row_dependence
+from causalcontext.model_checks.row_order import RowOrder, group_dependence, row_dependence
 from causalcontext.model_checks.settings import (
     CHECK_LEVEL,
     CLEAR_CORRELATION,
@@ -35,7 +35,7 @@ from causalcontext.model_checks.settings import (
     PRODUCTS_AT_A_TIME,
     ROW_CHECK_LEVEL,
 )
-from causalcontext.model_checks.violations import KINDS, Violation
+from causalcontext.model_checks.violations import KINDS, ROWS, Violation
 
 
 class Residuals(NamedTuple):
@@ -71,16 +71,28 @@ class Statistics(NamedTuple):
     kurtosis: Floats
     far: Floats
     rows: Floats  # the dependence of rows on those near them
+    groups: Floats  # shape (keys, responses): the dependence of rows on those of their group
 
 
 def check_residuals(
-    measured: Statistics, rows: int, names: Sequence[str], kinds: Sequence[str] = KINDS
+    measured: Statistics,
+    rows: int,
+    names: Sequence[str],
+    kinds: Sequence[str] = KINDS,
+    keys: Sequence[str] = (),
 ) -> tuple[Violation, ...]:
     """The violations that the statistics of all responses, with these names,
-    show on so many rows.
+    show on so many rows; `keys` are the columns that say which rows belong together.
+
+    Members of a household may stand side by side as well: the column that names it says more.
     """
-    violations = _violations(measured, rows, names)
-    return tuple(violation for violation in violations if violation.kind in kinds)
+    alike = tuple(_alike_in_groups(measured.groups, rows, names, keys))
+    violations = [
+        violation
+        for violation in _violations(measured, rows, names)
+        if not (alike and violation.kind == ROWS)
+    ]
+    return tuple(violation for violation in (*violations, *alike) if violation.kind in kinds)
 
 
 def least(fits: Sequence[Statistics]) -> Statistics:
@@ -126,7 +138,11 @@ def statistics(
     kurtosis = np.mean(square * square, axis=0) - 3.0
     quantiles = _where(np.abs(skewness) > CLEAR_SKEWNESS, _quantile_skewness, left)
     far = _where(kurtosis > CLEAR_KURTOSIS, _far, left)
-    rows = np.zeros(left.shape[1]) if order is None else row_dependence(left, order, column)
+    rows = np.zeros(left.shape[1])
+    groups = np.zeros((0, left.shape[1]))
+    if order is not None:
+        rows = row_dependence(left, order, column)
+        groups = group_dependence(left, order)
     return Statistics(
         dependence[0],
         dependence[1],
@@ -138,6 +154,7 @@ def statistics(
         kurtosis,
         far,
         rows,
+        groups,
     )
 
 
@@ -235,7 +252,21 @@ def _violations(measured: Statistics, rows: int, names: Sequence[str]) -> Iterat
         nodes_in_order = [node for *_, node in sorted(chosen)]
         if nodes_in_order:
             clear = tuple(float(sizes[node]) for node in nodes_in_order)
-            yield Violation(kind, tuple(names[node] for node in nodes_in_order), clear[0], clear)
+            columns = tuple(names[node] for node in nodes_in_order)
+            yield Violation(kind, columns, clear[0], sizes=clear)
+
+
+def _alike_in_groups(
+    groups: Floats, rows: int, names: Sequence[str], keys: Sequence[str]
+) -> Iterator[Violation]:
+    """The responses in which rows of one group are alike, the clearest first, for every key."""
+    for key, sizes in zip(keys, groups, strict=True):
+        alike = _beyond(sizes, CLEAR_LAG, groups.size, rows, ROW_CHECK_LEVEL)
+        chosen = sorted((-sizes[node], names[node]) for node in np.flatnonzero(alike).tolist())
+        if chosen:
+            columns = tuple(name for _, name in chosen)
+            clear = tuple(float(-size) for size, _ in chosen)
+            yield Violation(ROWS, columns, clear[0], key, clear)
 
 
 def _beyond(

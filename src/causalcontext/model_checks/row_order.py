@@ -49,6 +49,8 @@ FARTHEST = 15
 """Neighbours are compared with rows that are so far apart, in rows: beyond households, and still
 near in a sorted table. Of a sorted column of 1,000 rows that is not recognised neighbours are more
 alike by .01."""
+FEWEST_PAIRS = 30
+"""Neighbours in one group, before groups are looked at."""
 PARTS = 20
 LEAST_IN_A_PART = 30
 FEWEST_PARTS = 3
@@ -81,6 +83,9 @@ class RowOrder(NamedTuple):
     # shape (rows, terms): orthonormal functions of these, and of labels that come in groups
     functions: Floats
     drifts: bool  # whether a drift over the rows would be more than the trace of sorting
+    # shape (keys, rows): by every column that says which rows belong together, the number of the
+    # group of every row, -1 where there is none
+    keys: Ints = np.zeros((0, 0), dtype=np.int64)
 
     def at(self, rows: Ints) -> RowOrder:
         """The same for some of the rows, in their order."""
@@ -88,7 +93,8 @@ class RowOrder(NamedTuple):
             return self
         next_to_it = (np.diff(rows) == 1) & (np.diff(self.part[rows]) == 0)
         part = np.concatenate([[0], np.cumsum(~next_to_it)])[: len(rows)]
-        return self._replace(part=part, functions=_orthonormal(self.functions[rows]))
+        functions = _orthonormal(self.functions[rows])
+        return self._replace(part=part, functions=functions, keys=self.keys[:, rows])
 
 
 def row_order(values: Floats, follows: Bools) -> RowOrder:
@@ -129,6 +135,24 @@ def row_dependence(left: Floats, order: RowOrder, column: Ints) -> Floats:
     if usable.any():
         found[usable] = _dependence(left[:, usable], order)
     return found
+
+
+def group_dependence(left: Floats, order: RowOrder) -> Floats:
+    """How much more alike rows of one group are than rows of near ones, for every key and residual,
+    shape (keys, responses), in units in which its variance is 1 / rows.
+
+    Rows are brought into the order of the key. Where it is a number, as that of a household, and a
+    residual drifts with it, as with an age, near groups are alike as well, and nothing is said.
+    """
+    found = np.where(np.isnan(left[0]), np.nan, np.zeros((len(order.keys), 1)))
+    usable = ~np.isnan(left[0])
+    for place, key in enumerate(order.keys):
+        rows = np.argsort(key, kind="stable")
+        rows = rows[key[rows] >= 0]
+        if usable.any() and np.count_nonzero(np.diff(key[rows]) == 0) >= FEWEST_PAIRS:
+            alike = _alike(_even_ranks(left[rows][:, usable]), key[rows], np.zeros_like(rows))
+            found[place, usable] = np.maximum(alike, 0.0)
+    return np.asarray(found)
 
 
 def _dependence(left: Floats, order: RowOrder) -> Floats:
@@ -172,10 +196,15 @@ def alike_neighbours(left: Floats, part: Ints) -> Floats:
     Residuals, shape (rows, columns), have mean 0 and variance 1; rows of different parts are not
     compared.
     """
+    return _alike(left, part, part)
+
+
+def _alike(left: Floats, near_part: Ints, far_part: Ints) -> Floats:
+    """The same, where neighbours are compared in other parts than rows further apart."""
     rows = len(left)
-    near = _correlation(left, part, 1)
+    near = _correlation(left, near_part, 1)
     every = [
-        _correlation(left, part, lag) for lag in range(NEAREST_FAR, min(FARTHEST, rows - 1) + 1)
+        _correlation(left, far_part, lag) for lag in range(NEAREST_FAR, min(FARTHEST, rows - 1) + 1)
     ]
     far = [found for found in every if found is not None]
     if near is None:

@@ -32,6 +32,8 @@ class Violation:
     # the size in the first of them: a correlation, a skewness, an excess kurtosis, or a share of
     # rows
     size: float
+    # of dependent rows, the column that says which rows belong together, where there is one
+    key: str = ""
     # the size in each of them; files do not keep it
     sizes: tuple[float, ...] = field(default=(), compare=False, repr=False)
 
@@ -42,7 +44,7 @@ class Violation:
         if not kept:
             return None
         names, sizes = zip(*kept, strict=True)
-        return Violation(self.kind, names, sizes[0], sizes)
+        return Violation(self.kind, names, sizes[0], self.key, sizes)
 
 
 REMEDIES_IN_USE = "the remedies for this are already in use"
@@ -173,6 +175,8 @@ def sentence(violation: Violation, context: bool = True, asked: AdviceFacts = AN
     the noise of X has heavy tails: some links at the context are missed; try transform='ranks'
     """
     words = WORDS[violation.kind].finding.format(listed(violation.columns))
+    if violation.key:
+        words = f"rows with the same {violation.key} are alike in {listed(violation.columns)}"
     return f"{words}: {danger(violation, context)}; {advice(violation, asked)}"
 
 
@@ -185,6 +189,8 @@ def score_words(violation: Violation, context: bool) -> tuple[str, str]:
 
 def advice(violation: Violation, asked: AdviceFacts = ANYTHING) -> str:
     """The remedies that were not tried, in words."""
+    if violation.key:
+        return f"try one row for each {violation.key}, or the means of its rows"
     words = WORDS[violation.kind]
     remedies = words.remedies if asked.scored else words.without_score or words.remedies
     left = [str(remedy) for remedy in remedies if remedy.call not in asked.had]

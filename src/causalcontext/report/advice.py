@@ -10,11 +10,10 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Callable, Mapping
-from dataclasses import fields
 
-from causalcontext.options import Options
+from causalcontext.methods.registry import METHODS
+from causalcontext.options import ENTRIES as KNOWN
 
-KNOWN = {entry.name: entry for entry in fields(Options)}
 FLAGS = {
     name: f"--{entry.metadata['name'] or name.replace('_', '-')}" for name, entry in KNOWN.items()
 }
@@ -25,6 +24,12 @@ OF_FILES = re.compile(
     r" encoding it has)?"
 )
 """What only a program can do: the command line and the app read files alone."""
+_NAMES = {method.kind.__name__: name for name, method in METHODS.items()}
+_OBJECT = re.compile(
+    rf"method=cc\.(?P<kind>{'|'.join(_NAMES)})"
+    r"\((?P<options>(?:[^()]|\([^()]*\))*)\)(?:, or method=.*$)?"
+)
+"""The object of a method, and the same in keywords after it."""
 _VALUE = (
     r"""'[^']*'|"[^"]*"|\[(?:'[^']*'|"[^"]*"|[^\]'"])*\]|\{[^}]*\}|cc\.\w+\((?:[^()]|\([^()]*\))*\)|"""
     + (r"""\.\.\.|[-+]?[\w.]*\w|""")
@@ -67,6 +72,7 @@ COMMANDS = {
     "save the result with rows=True": "search again with --keep-rows",
     "rows=True": "--keep-rows",
     ", or None for no limit": "",
+    ", or None for neighbours alone": "",
     ", or None for rows without an order": "",
     "of seconds, or None": "of seconds",
     "such as (0, 1)": "such as 0,1",
@@ -89,7 +95,7 @@ def _spelled(known: Mapping[str, str]) -> re.Pattern[str]:
 
 
 _FOR_PROGRAMS = re.compile(
-    r", or None (?:for no limit|for rows without an order)|(?<=seconds), or None"
+    r", or None for (?:no limit|neighbours alone|rows without an order)|(?<=seconds), or None"
     r"| \(as table\.drop_duplicates\(\) does\)"
 )
 """Parts of a sentence that only a program can use."""
@@ -112,6 +118,8 @@ def on_the_command_line(message: str) -> str:
     'pass --missing model, or --kind x=count, or --na=-9999,.'
     >>> on_the_command_line('pass context=cc.threshold("VPD", "best") with lags=...')
     "pass --context 'VPD > best' with --lags N"
+    >>> on_the_command_line("pass method=cc.PCAC(alpha=0.01), or method='pc-ac', alpha=0.01")
+    'pass --method pc-ac, --alpha 0.01'
     >>> said = "save it in UTF-8, or pass pandas.read_csv(path, sep=';'); max_given is -1"
     >>> on_the_command_line(said)
     'save it in UTF-8; --max-given is -1'
@@ -147,9 +155,15 @@ def in_a_report(message: str) -> str:
 def _said(message: str, word: Word) -> str:
     if "=" not in message and "_" not in message and "cc." not in message:
         return message
-    message = OF_FILES.sub("", message)
+    message = _OBJECT.sub(_in_keywords, OF_FILES.sub("", message))
     message = _BINS.sub(_bins_as_condition, _CUT.sub(r"'\g<column> > \g<value>'", message))
     return _OPTION.sub(lambda match: word(match["name"], match["value"]), message)
+
+
+def _in_keywords(match: re.Match[str]) -> str:
+    """The object of a method as keywords: its name, and its options."""
+    options = f", {match['options']}" if match["options"] else ""
+    return f"method={_NAMES[match['kind']]!r}{options}"
 
 
 def _bins_as_condition(match: re.Match[str]) -> str:

@@ -151,6 +151,7 @@ def to_dict(result: ContextGraphs) -> dict[str, Any]:
             "labeled_union": [
                 edge._asdict() | {"contexts": list(edge.contexts)} for edge in result.labeled_union
             ],
+            "method": result.method.to_dict(),
             "settings": settings,
             "data": asdict(result.data),
             "tests_run": dict(result.tests_run),
@@ -162,7 +163,9 @@ def to_dict(result: ContextGraphs) -> dict[str, Any]:
             "notes": list(result.notes),
             "claims": claims if isinstance(claims, str) else [list(claim) for claim in claims],
             "suspicion": asdict(result.suspicion),
-            "violations": [[one.kind, list(one.columns), one.size] for one in result.violations],
+            "violations": [
+                [one.kind, list(one.columns), one.size, one.key] for one in result.violations
+            ],
             "moments": moments_to_dict(result.moments),
         }
         | ({"notes_about": marks} if marks else {})

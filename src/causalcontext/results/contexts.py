@@ -22,6 +22,8 @@ from causalcontext.errors import OptionError, did_you_mean, shortly
 from causalcontext.graphs.endpoints import directed, may_cause
 from causalcontext.graphs.graph import LabeledUnion, union_graph
 from causalcontext.graphs.lag_names import at, split
+from causalcontext.methods.method_object import MethodObject
+from causalcontext.methods.registry import method_of_settings
 from causalcontext.model_checks.violations import AdviceFacts, Violation, sentence
 from causalcontext.results.answers import EffectMethods
 from causalcontext.results.cut import Cut
@@ -324,6 +326,15 @@ class ContextGraphs(EffectMethods):
         return self.series is None or (
             len(self.cells.positions) <= 1 and self.settings.indicator is None
         )
+
+    @property
+    def method(self) -> MethodObject:
+        """The method that found the graphs, with its options: `cc.PCAC(alpha=0.01)`.
+
+        After `method="auto"` it is the one that was chosen; `discover(table, context,
+        method=result.method)` searches in the same way.
+        """
+        return method_of_settings(self.settings)
 
     @property
     def union(self) -> Graph:

@@ -161,7 +161,7 @@ def check_content(content: Mapping[str, Any]) -> None:
             "warnings": [str],
             "notes": [str],
             "claims": str if isinstance(content.get("claims"), str) else [(name, name, str, str)],
-            "violations": [(frozenset(VIOLATIONS), [name, ...], float)],
+            "violations": [(frozenset(VIOLATIONS), [name, ...], float, str)],
             "suspicion": {"suspected": [(name, name)], "asked": [(name, name)], "why_not": str},
             "evidence": none_or(_evidence(count, contexts)),
             "moments": none_or({...: array}),

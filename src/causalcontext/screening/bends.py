@@ -64,7 +64,7 @@ ROWS = 20_000
 
 def bent_relations(columns: Columns, gone: frozenset[int]) -> list[Relation]:
     """Numbers that are smooth functions of one other, whatever the curve."""
-    numbers = [j for j in columns.numbers(gone) if _is_fine(columns.values[j])]
+    numbers = [j for j in columns.numbers(gone) if is_fine(columns.values[j])]
     if len(numbers) < 2:
         return []
     most = int(np.clip(MOST_CELLS // len(numbers) ** 2, LEAST_GLANCE, MOST_GLANCE))
@@ -72,7 +72,7 @@ def bent_relations(columns: Columns, gone: frozenset[int]) -> list[Relation]:
     possible = np.zeros((len(numbers), len(numbers)), dtype=bool)
     limit = max(TRACE, ROUGH / glance.shape[1])
     for x in range(len(numbers)):
-        possible[:, x] = _roughness(glance[x], glance) < limit
+        possible[:, x] = roughness(glance[x], glance) < limit
     np.fill_diagonal(possible, False)
     pairs = {(numbers[y], numbers[x]) for y, x in np.argwhere(possible).tolist()}
     pairs = {(y, x) for y, x in pairs if _is_curve(columns, y, x)}
@@ -119,18 +119,18 @@ def surface_relations(columns: Columns, gone: frozenset[int], closely: bool) -> 
 
     `closely` asks for exact relations alone.
     """
-    numbers = [j for j in columns.numbers(gone) if _is_fine(columns.values[j])]
+    numbers = [j for j in columns.numbers(gone) if is_fine(columns.values[j])]
     if not 2 < len(numbers) <= MOST_MULTIPLIED:
         return []
     rows = some_rows(columns, ROWS_OF_SURFACES)[numbers]
     rows = rows[:, np.isfinite(rows).all(axis=0)]
     if rows.shape[1] < LEAST_SURFACE:
         return []
-    table = _standard(rows)
+    table = standard(rows)
     found = dict[frozenset[int], tuple[float, Relation]]()
     for t in range(len(numbers)):
         others = [k for k in range(len(numbers)) if k != t]
-        left = _beyond_surfaces(table, t, others)
+        left = beyond_surfaces(table, t, others)
         for place, value in np.argwhere(left < (TRACE**2 if closely else LOOSE)).tolist():
             y = others[place]
             if value not in (t, y):
@@ -143,12 +143,13 @@ def surface_relations(columns: Columns, gone: frozenset[int], closely: bool) -> 
     return [relation for _, relation in found.values()]
 
 
-def _is_fine(values: Floats) -> bool:
+def is_fine(values: Floats) -> bool:
+    """Whether a number has values enough to bend with another one."""
     finite = values[np.isfinite(values)]
     return finite.size >= FEWEST_ROWS and np.unique(finite[:5000]).size >= FEWEST_VALUES
 
 
-def _roughness(x: Floats, table: Floats) -> Floats:
+def roughness(x: Floats, table: Floats) -> Floats:
     """For every column, how far values lie from the line between their neighbours in the order of
     x, by their sd.
     """
@@ -181,9 +182,9 @@ def _is_curve(columns: Columns, value: int, of: int) -> bool:
     if pair.shape[1] < FEWEST_ROWS:
         return False
     trend = np.corrcoef(mean_ranks(pair[0]), np.arange(pair.shape[1]))[0, 1]
-    if abs(trend) < TREND and _roughness(pair[0], pair[1:])[0] < TRACE:
+    if abs(trend) < TREND and roughness(pair[0], pair[1:])[0] < TRACE:
         return True
-    x = _standard(pair)  # of few rows, or of trends, the usual functions
+    x = standard(pair)  # of few rows, or of trends, the usual functions
     return bool(_left(x[1], _powers(x[0])) < TRACE**2)
 
 
@@ -198,7 +199,8 @@ def _left(value: Floats, of: Floats) -> float:
     return float(((value - slopes @ of) ** 2).sum() / spare / max(value.var(), 1e-300))
 
 
-def _standard(values: Floats) -> Floats:
+def standard(values: Floats) -> Floats:
+    """Columns in standard units, shape (columns, rows)."""
     centred = values - values.mean(axis=1, keepdims=True)
     return np.asarray(centred / np.maximum(centred.std(axis=1, keepdims=True), 1e-300))
 
@@ -236,7 +238,7 @@ def curve_words(columns: Columns, value: int, of: int) -> str:
         return f"is an exponential of {name}"
     if np.abs(y).max() < 50.0 and _line_left(np.exp(y), x) < TRACE**2:
         return f"is a logarithm of {name}"
-    both = _standard(np.array([y, x]))
+    both = standard(np.array([y, x]))
     left = _left(both[0], _powers(both[1]))
     if left < allowed:
         return f"is a quadratic function of {name}{ending(left)}"
@@ -261,8 +263,8 @@ def _line_left(y: Floats, x: Floats) -> float:
 
 
 def _two(y: Floats, x: Floats) -> tuple[Floats, Floats]:
-    standard = _standard(np.array([y, x]))
-    return standard[0], np.array([np.ones_like(y), standard[1]])
+    both = standard(np.array([y, x]))
+    return both[0], np.array([np.ones_like(y), both[1]])
 
 
 def _basis(t: Floats, y: Floats) -> Floats:
@@ -271,7 +273,7 @@ def _basis(t: Floats, y: Floats) -> Floats:
     return np.stack([one, y * one, y**2 * one, t * one, t * y, t * y**2])
 
 
-def _beyond_surfaces(table: Floats, t: int, others: list[int]) -> Floats:
+def beyond_surfaces(table: Floats, t: int, others: list[int]) -> Floats:
     """1 - R² of every column by the surfaces of one column with every other, shape (others,
     columns).
     """
@@ -292,7 +294,7 @@ def _surface(
         return None
     mean = three.mean(axis=1)
     scale = three.std(axis=1)
-    table = _standard(three)
+    table = standard(three)
     basis = _basis(table[1], table[2])
     coefficients = np.linalg.lstsq(basis.T, table[0], rcond=None)[0]
     left = _left(table[0], basis)
@@ -320,7 +322,7 @@ def _surface(
         column: [other for other in (value, t, y) if other != column] for column in (value, t, y)
     }
     names = {column: sorted(columns.names[other] for other in others[column]) for column in others}
-    products = {column: _product_words(columns, column, others[column]) for column in others}
+    products = {column: product_words(columns, column, others[column]) for column in others}
     words = {
         column: products[column] or f"is a function of {' and '.join(names[column])}"
         for column in (value, t, y)
@@ -344,7 +346,7 @@ def _surface_slopes(coefficients: Floats, table: Floats) -> tuple[Floats, Floats
     return by_t, by_y
 
 
-def _product_words(columns: Columns, value: int, of: list[int]) -> str:
+def product_words(columns: Columns, value: int, of: list[int]) -> str:
     """That a column is the product of two others or their ratio, in their own units; empty where it
     is neither.
     """

@@ -29,10 +29,20 @@ from causalcontext.score.options import MOST_LEVELS, Clock, ScoreOptions
 from causalcontext.score.search import Effort
 from causalcontext.screening.bends import bent_relations, surface_relations
 from causalcontext.screening.left_out import LeftOut, Why
-from causalcontext.screening.levels import level_relations, near_copies
+from causalcontext.screening.levels import (
+    level_relations,
+    near_copies,
+    second_measurements,
+)
 from causalcontext.screening.lines import linear_relations
 from causalcontext.screening.relations import FEWEST_ROWS, Columns, Relation, columns_of
 from causalcontext.screening.shares import share_relations
+from causalcontext.screening.smooth import (
+    bent_in_every_context,
+    smooth_relations,
+    sums_with_squares,
+)
+from causalcontext.screening.steps import step_relations
 from causalcontext.screening.within import relations_in_every_context
 from causalcontext.search.indicator import links_without_functions
 from causalcontext.views import Contexts
@@ -49,7 +59,12 @@ FAMILIES: tuple[Callable[[Columns, frozenset[int]], list[Relation]], ...] = (
     lambda columns, gone: share_relations(columns, gone, closely=False),
     lambda columns, gone: linear_relations(columns, gone, logs=True, closely=False),
     lambda columns, gone: surface_relations(columns, gone, closely=False),
+    bent_in_every_context,
+    sums_with_squares,
+    step_relations,
     near_copies,
+    second_measurements,
+    smooth_relations,
 )
 """Searches in their order: what is exact and simple first, so that a sum is not called a product of
 powers.

@@ -37,7 +37,8 @@ BETWEEN = re.compile(r"[\W_]")
 MADE = re.compile(
     r"(?:^|[\W_])(?:total|sum|log|ln|exp|sqrt|sq|square|squared|pct|percent|percentage|share|ratio|rank|ranks|pred|predicted|"
     r"prediction|fitted|fit|hat|yhat|resid|residual|residuals|score|copy|code|codes|group|grp|bin|diff|difference|mean|avg|average|"
-    r"bmi|std|scaled|normed|index|rounded|z)(?:$|[\W_\d])",
+    r"bmi|std|scaled|normed|norm|normali[sz]ed|index|rounded|z|zscore|change|delta|max|maximum|min|minimum|"
+    r"prob|probability|propensity|pca?|component|cluster|duplicate|dup|repeat|again)(?:$|[\W_\d])",
     re.IGNORECASE,
 )
 """Words in the names of columns that were made out of others; they decide where scores do not."""

@@ -64,6 +64,8 @@ SHARE_PERMUTED = 0.5
 ranks, not ids.
 """
 
+KEYS = (Why.LEVELS, Why.IDENTIFIER, Why.TEXT)
+"""Why a column is left out that may say which rows belong together."""
 ROUNDING = 1e-12
 """Differences within a unit, by the largest value, that are rounding."""
 
@@ -112,6 +114,8 @@ class Screening:
     """The columns whose scale makes differences between contexts."""
     rows: Ints | None = field(default=None, compare=False)
     """The rows that are searched, where some of the table are left out."""
+    keys: Mapping[str, Ints] = field(default_factory=dict, compare=False)
+    """The groups of rows, by the columns left out that say which rows belong together."""
     unused: tuple[str, ...] = ()
     """The columns left out that tiers, roots or sinks name, which are used without them."""
 
@@ -244,7 +248,13 @@ def screened(table: Any, asked: Asked) -> tuple[Any, Sequence[str] | None, Scree
     told = (*told, *filter(None, [words_about_spellings({} if asked.convert else alike)]))
     places = None if rows is None else np.flatnonzero(rows)
     found = Screening(
-        left_out, told, tuple(notes), tuple(problems.values()), tuple(problems), rows=places
+        left_out,
+        told,
+        tuple(notes),
+        tuple(problems.values()),
+        tuple(problems),
+        rows=places,
+        keys=_keys(here, left_out),
     )
     if not (left_out or new or merged) and rows is None:
         return table, asked.names, found
@@ -382,6 +392,17 @@ def _left_out(
     return tuple(found[cells.name] for cells in system if cells.name in found)
 
 
+def _keys(columns: Mapping[str, ColumnCells], left_out: Sequence[LeftOut]) -> dict[str, Ints]:
+    """The groups of rows by the columns of text that were left out since nearly every row, or every
+    few rows, have a value of their own.
+    """
+    return {
+        left.column: np.asarray(columns[left.column].codes, dtype=np.int64)
+        for left in left_out
+        if left.why in KEYS and columns[left.column].values is None
+    }
+
+
 def _check_enough(names: Sequence[str], asked: Asked, found: Screening) -> None:
     """Return if there are two variables besides the contexts, or none was left out."""
     left = len(names) - len(context_places(split_context(asked.context)[0], tuple(names)))
@@ -437,6 +458,7 @@ def screened_data(data: Dataset, before: Screening, asked: Asked) -> tuple[Datas
     """
     found, repaired = before, None
     if asked.series is None:
+        data = replace(data, keys=before.keys)
         repaired = mended(data, asked.missing, asked.damaged == "keep", asked.codes_decided)
         data = repaired.data
         if repaired.kept_rows is not None:
@@ -456,11 +478,21 @@ def screened_data(data: Dataset, before: Screening, asked: Asked) -> tuple[Datas
             found, told=(*found.told, *told), doubtful=() if asked.damaged == "keep" else doubtful
         )
     data, of_many_levels, merged = with_rare_levels_together(data, asked.kept)
+    data = replace(data, keys={**data.keys, **_groups(data, of_many_levels)})
     left_out = (*left_out, *of_many_levels)
     found = replace(found, told=(*found.told, *merged))
     if left_out:
         data = without_columns(data, [left.column for left in left_out])
     return data, replace(found, left_out=(*found.left_out, *left_out))
+
+
+def _groups(data: Dataset, left_out: Sequence[LeftOut]) -> dict[str, Ints]:
+    """The groups of rows by the levels of categories, -1 where a value is missing."""
+    columns = {left.column: data.columns[data.position(left.column)] for left in left_out}
+    return {
+        name: np.nan_to_num(np.asarray(codes, dtype=np.float64), nan=-1.0).astype(np.int64)
+        for name, codes in columns.items()
+    }
 
 
 def constant_in_units(

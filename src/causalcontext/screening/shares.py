@@ -141,7 +141,36 @@ def _confirmed(
         columns, part, terms, weights, float(np.abs(weights @ _design(rows, terms, members)).max())
     )
     words += ENDING[fit]
-    return Relation(share, parts, {share: words})
+    return Relation(share, parts, *_solved(columns, share, part, terms, weights, words))
+
+
+def _solved(
+    columns: Columns,
+    share: int,
+    part: int,
+    terms: list[int | None],
+    weights: Floats,
+    words: str,
+) -> tuple[dict[int, str], dict[int, Floats]]:
+    """The words for every column that may be left out, and the slopes: a percentage change is as
+    well a share of two columns as one of these is one of it.
+    """
+    members = [term for term in terms if term is not None]
+    said = {share: words}
+    slopes = dict[int, Floats]()
+    if len(members) > 1 or part in members:
+        return said, slopes
+    (member,) = members
+    with np.errstate(divide="ignore", invalid="ignore"):
+        size = np.log(np.abs(columns.values[share] / columns.values[part]))
+        weight = abs(float(weights[terms.index(member)]))
+        by_member = size + np.log(weight * np.abs(columns.values[share]))
+    slopes[part] = np.where(np.isfinite(size), size, np.nan)
+    slopes[member] = np.where(np.isfinite(by_member), by_member, np.nan)
+    for column, other in ((part, member), (member, part)):
+        names = sorted((columns.names[share], columns.names[other]))
+        said[column] = f"is a function of {names[0]} and {names[1]}"
+    return said, slopes
 
 
 def _is_percentage(terms: list[int | None], weights: Floats) -> bool:

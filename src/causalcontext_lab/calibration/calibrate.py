@@ -27,7 +27,8 @@ from causalcontext.errors import (
     check_level,
     check_whole,
 )
-from causalcontext.options import made, option, takes
+from causalcontext.methods.method_object import option
+from causalcontext.options import made, takes
 from causalcontext.progress import Count, counting_bar
 from causalcontext.views import Reason
 from causalcontext_lab.arrays import Floats

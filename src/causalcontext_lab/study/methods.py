@@ -38,7 +38,7 @@ from causalcontext.data.tables import read_table
 from causalcontext.errors import OptionError
 from causalcontext.graphs.endpoints import Endpoint, Endpoints, GraphKind
 from causalcontext.graphs.graph import union_endpoints
-from causalcontext.methods.pc import intersect
+from causalcontext.methods.pc_b import intersect
 from causalcontext.search.algorithm import algorithm_1
 from causalcontext.search.batched_search import BatchedSearch, RememberedAnswers
 from causalcontext.search.plan import Plan
@@ -273,14 +273,10 @@ def search_with(method: str, task: StudyTask) -> EstimatedEndpoints:
     test: str | Remembering = "auto" if method in WITHOUT_TESTS else task.test
     if method not in WITHOUT_TESTS and _is_slow(find_test(task.test)):
         test = task.memory.setdefault("test", Remembering(find_test(task.test)))
-    result = discover(
-        task.table,
-        task.context,
-        method=method,
-        test=test,
-        alpha=task.alpha,
-        knowledge=task.knowledge,
-    )
+    options: dict[str, Any] = {"alpha": task.alpha}
+    if method not in WITHOUT_TESTS:
+        options["test"] = test
+    result = discover(task.table, task.context, method=method, knowledge=task.knowledge, **options)
     contexts = (
         None
         if method == "pc-p"

@@ -1,7 +1,7 @@
 """How many claims of change are false, and how many changes are claimed, where the model holds and
 where it does not?
 
-    python benchmarks/claims_that_hold.py --models 40
+    python benchmarks/research/claims_that_hold.py --models 40
 
 Cells are those of `model_checks.py`, and some more. "alone" is what the graphs of one engine would
 claim by themselves; "held" is what `changes()` claims: no model check speaks, and what comes from
@@ -9,7 +9,7 @@ tests is confirmed by score-ac. A claim is true if the link is there in one cont
 other. The aim is a false discovery rate of at most .05 plus two standard errors in every cell. With
 `--by-kind`, which changes are not claimed, by the kinds of cause and effect:
 
-    python benchmarks/claims_that_hold.py --by-kind --cells categories-500 curved-categories-500
+    python benchmarks/research/claims_that_hold.py --by-kind --cells categories-500 curved-categories-500
     --methods score-ac
 
 With `--lagged`, series of four numbers with `lags=1`, whose regime R is caused by one of them a
@@ -26,15 +26,20 @@ else; the power is that of these levels.
 from __future__ import annotations
 
 import argparse
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 import causalcontext as cc
 from causalcontext.results.changes import own_claims
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
 from curved_models import LAWS, CurvedModel, Design, draw_model
 from measuring import machine, markdown_table
 from model_checks import DESIGNS, LINE, OWN_LAWS, with_outliers

@@ -1,7 +1,7 @@
 """Marks of score-ac: directions that are right and wrong, edges left open, and graphs that no
 directed graph fits.
 
-    python benchmarks/score_marks.py [--models 40] [--first-seed 0] [--cells linear-500 ...]
+    python benchmarks/research/score_marks.py [--models 40] [--first-seed 0] [--cells linear-500 ...]
 
 "right" and "wrong" are shares of the edges found, in any context, between variables that are
 linked; the rest is left open. "no graph": rows of `mechanisms()` that say that no directed acyclic
@@ -12,17 +12,22 @@ a column of noise more changes the marks of the others.
 from __future__ import annotations
 
 import argparse
+import sys
 import time
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 import causalcontext as cc
-import readers
 from causalcontext.graphs.endpoints import directed, marked
 from causalcontext_lab.simulate import random_model
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+import readers
 from curved_models import Bools, Design, Floats, draw_model
 from measuring import markdown_table
 

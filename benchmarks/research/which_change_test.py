@@ -1,7 +1,7 @@
 """Which test should compare a number between contexts by default? Size and power on designs drawn
 for the purpose.
 
-Run as `python benchmarks/which_change_test.py --half exploration|held-back [--repeats 600]`. Prints
+Run as `python benchmarks/research/which_change_test.py --half exploration|held-back [--repeats 600]`. Prints
 Markdown tables: sizes at .05 by family of designs, every cell of the chosen test outside [.03,
 .08], powers, and the criteria of the choice. The choice was made on the half `exploration`;
 docs/decisions/change-test.md holds it.
@@ -10,14 +10,19 @@ docs/decisions/change-test.md holds it.
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
-
-from causalcontext.kernels.rows.robust_change import GATE_LEVEL
 from change_candidates import NAMES, p_values
 from change_designs import HALVES, Cell, changing_cells, draw, half_of, null_cells
+
+from causalcontext.kernels.rows.robust_change import GATE_LEVEL
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
 from measuring import markdown_table
 
 ALPHA = 0.05

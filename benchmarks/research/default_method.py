@@ -1,8 +1,8 @@
 """`auto`, the default, against pc-ac on tables unlike those of `violations.py`: no context, few
 rows, more variables.
 
-    python benchmarks/default_method.py --models 40
-    python benchmarks/default_method.py --part nothing-fits --models 40
+    python benchmarks/research/default_method.py --models 40
+    python benchmarks/research/default_method.py --part nothing-fits --models 40
 
 The first are linear mechanisms with Gaussian noise. The others are systems that neither straight
 lines nor curves of score-ac fit; only tables count of which `auto` says so, and the searches that
@@ -15,14 +15,19 @@ chose, and processor time.
 from __future__ import annotations
 
 import argparse
+import sys
 import time
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 import causalcontext as cc
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
 from curved_models import SIX, Design, draw_model
 from measuring import machine, markdown_table
 

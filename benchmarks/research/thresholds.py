@@ -1,7 +1,7 @@
 """Contexts that are made out of a column (`cc.threshold`): what score-ac and pc-ac find, with and
 without lags.
 
-    python benchmarks/thresholds.py [--models 40] [--rows 1000]
+    python benchmarks/research/thresholds.py [--models 40] [--rows 1000]
 
 Static tables have five numbers with continuous weights; the context is whether the second one lies
 above its median, and links among the last three may change with it. "system": links between numbers
@@ -18,13 +18,18 @@ lags.
 from __future__ import annotations
 
 import argparse
+import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 import causalcontext as cc
 from causalcontext.examples import land_surface_model
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
 from measuring import machine, markdown_table
 
 NUMBERS = ("A", "B", "C", "D", "E")

@@ -1,7 +1,7 @@
 """Is a kink of a cause told from a slope that changes with a context which follows that cause?
 
-    python benchmarks/kinks.py --models 40 --methods score-ac pc-ac
-    python benchmarks/kinks.py --models 40 --lags 1
+    python benchmarks/research/kinks.py --models 40 --methods score-ac pc-ac
+    python benchmarks/research/kinks.py --models 40 --lags 1
 
 Z --> X --> Y --> V, W --> Y; the context R is a threshold of X with noise: 1[X + softness * noise >
 0]. X acts on Y by one mechanism in all rows: a kink at 0, a saturation at +-.7, an exponential or a
@@ -15,8 +15,10 @@ bend, "claims" of those in which `changes()` claims something.
 from __future__ import annotations
 
 import argparse
+import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -24,6 +26,9 @@ from numpy.typing import NDArray
 
 import causalcontext as cc
 from causalcontext.results.notes import About, about
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
 from measuring import machine, markdown_table
 
 Floats = NDArray[np.float64]

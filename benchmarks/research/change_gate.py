@@ -1,6 +1,6 @@
 """What the gate of `robust-change` costs in a search, and what it buys in size, by its level.
 
-Run as `python benchmarks/change_gate.py [models] [data sets] [first seed]`. First PC-AC on random
+Run as `python benchmarks/research/change_gate.py [models] [data sets] [first seed]`. First PC-AC on random
 models of the paper's setting with n = 500: TPR and FPR of links at R. Then the null designs of
 `which_change_test.py` whose size at .05 is above .085.
 """
@@ -8,15 +8,19 @@ models of the paper's setting with n = 500: TPR and FPR of links at R. Then the 
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import numpy as np
+from change_designs import HALVES, draw, half_of, null_cells
 
 import causalcontext as cc
 from causalcontext.ci_tests.change import RobustChange
 from causalcontext.examples import NOISE_LAWS
 from causalcontext.kernels.rows.robust_change import robust_change
 from causalcontext_lab.simulate import random_model
-from change_designs import HALVES, draw, half_of, null_cells
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
 from measuring import markdown_table
 
 LEVELS = (0.0, 0.001, 0.003, 0.01, 0.05)

@@ -1,7 +1,7 @@
 """Claims of change near numbers of two to five values: how many are false, by where such a number
 is.
 
-    python benchmarks/claims_beside_few_values.py --models 40 --coarse 2
+    python benchmarks/research/claims_beside_few_values.py --models 40 --coarse 2
 
 Systems as in `violations.py`, some of whose seven columns are 0/1, or cut into three or five
 levels, of a number that acts in their place. What a result would claim if nothing were held back
@@ -12,16 +12,21 @@ effect, or one of the cause alone.
 from __future__ import annotations
 
 import argparse
+import sys
 from collections import Counter
+from pathlib import Path
 from unittest.mock import patch
 
 import numpy as np
+from claims_that_hold import changed_links
 
 import causalcontext as cc
-import curved_models
 from causalcontext.results import changes
 from causalcontext.results.violations import graded
-from claims_that_hold import changed_links
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+import curved_models
 from curved_models import Design, draw_model
 from measuring import machine, markdown_table
 

@@ -1,7 +1,7 @@
 """Is a cause of a category claimed to come or go where only the noise of the category grows, and
 where it does go?
 
-    python benchmarks/claims_of_categories.py --tables 100
+    python benchmarks/research/claims_of_categories.py --tables 100
 
 K has three levels, cut from a sum of X, Z and noise; X and Z come before it, and the context is a
 coin that is `b` in half or in a fifth of 600 rows. In b the noise is so many times as large, or X
@@ -12,11 +12,16 @@ smaller: no cause has gone, and a claim about one is false.
 from __future__ import annotations
 
 import argparse
+import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 import causalcontext as cc
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
 from measuring import machine, markdown_table
 
 ROWS = 600

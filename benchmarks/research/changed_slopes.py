@@ -1,6 +1,6 @@
 """One context of three or four values: which slopes change with it.
 
-    python benchmarks/changed_slopes.py [--models 20] [--seed 0]
+    python benchmarks/research/changed_slopes.py [--models 20] [--seed 0]
 
 Six numbers with continuous weights; the context is a noisy function of the first. Three in ten
 links change at one value of it, where their slope is 0 or has the other sign. True and false rates
@@ -11,12 +11,17 @@ time a table.
 from __future__ import annotations
 
 import argparse
+import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 import causalcontext as cc
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
 from measuring import markdown_table
 from readers import slope_of
 

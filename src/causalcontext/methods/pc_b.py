@@ -1,13 +1,10 @@
-"""PC-AC, PC-M, PC-P and PC-B: one search, `algorithm_1`, with another rule for the rows that
-answer; and fci-ac.
-
-fci-ac finds one partial ancestral graph per context, where variables may be missing from the table.
-"""
+"""PC-B: what PC-M and PC-P share."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import ClassVar
 
 import numpy as np
 
@@ -15,79 +12,50 @@ from causalcontext.ci_tests.preparation import prepare
 from causalcontext.graphs.endpoints import (
     Endpoint,
     Endpoints,
-    GraphKind,
     adjacent,
     directed,
     endpoints_of_arcs,
 )
+from causalcontext.methods.by_tests import ByTests
+from causalcontext.methods.method_object import method_object
+from causalcontext.methods.pc_m import pc_m
+from causalcontext.methods.pc_p import pc_p
 from causalcontext.methods.task import Task
-from causalcontext.results.log import CITestLog, Decision
+from causalcontext.results.log import Decision
 from causalcontext.results.outcome import Outcome
-from causalcontext.search.fci import Caution, fci
-from causalcontext.search.indicator import with_indicators
-from causalcontext.timeseries.tested import facts_of, pags_of_windows
-from causalcontext.views import adaptive, masked, pooled
+from causalcontext.timeseries.tested import facts_of
 
 
-def pc_ac(task: Task) -> Outcome:
-    """PC-AC: with a context in its conditioning set a question is asked inside that context, else
-    on all rows.
+@method_object
+class PCB(ByTests):
+    """PC-B: the edges that PC-M and PC-P share, as few false links as possible.
+
+    A mark on which both agree is kept, the directed one is taken where only one is directed, and
+    `x-x` is written where they contradict. Links at context variables are those of PC-P.
+
+    Parameters
+    ----------
+    test : str or IndependenceTest
+        "auto" picks by the kinds of the columns of every query: "partial-correlation" for two
+        numbers, "robust-change" for a context or another category and a number, and so on; a name
+        of the registry ("partial-correlation", "tsagris", "cmi-knn", ...) is used wherever it takes
+        these kinds; or an object of your own.
+    alpha : float
+        Two variables are called independent if the p-value is larger than this.
+    max_given : int, optional
+        The largest conditioning set; no limit by default.
+    collider_rule : {"majority", "conservative", "first"}
+        How colliders are decided; around the context always conservatively.
+
+    Examples
+    --------
+    >>> import causalcontext as cc
+    >>> table = cc.examples.soil_moisture(2000, seed=1)
+    >>> cc.discover(table, "soil", method=cc.PCB()).union.mark("precipitation", "soil")
+    '-->'
     """
-    across = task.support.trusted if task.settings.orientation == "across" else None
-    found = task.run(adaptive, task.cells, task.settings.masked_scope, across)
-    contexts = task.data.contexts
-    if (
-        found.complete and contexts.made and task.windows is None
-    ):  # the links of contexts made out of a column
-        endpoints, origins, more = with_indicators(found.endpoints, found.origins, contexts)
-        found = replace(found, endpoints=endpoints, origins=origins, doubts=(*found.doubts, *more))
-    return _not_searched(task, found)
 
-
-def pc_m(task: Task) -> Outcome:
-    """PC-M: every question is asked inside one context; context variables themselves stay
-    isolated.
-    """
-    return _not_searched(task, task.run(masked, task.cells))
-
-
-def pc_p(task: Task) -> Outcome:
-    """PC-P: every question is asked on all rows; the same graph for every context."""
-    return _not_searched(task, task.run(pooled, [0]))
-
-
-def fci_ac(task: Task) -> Outcome:
-    """fci-ac: as pc-ac, with both views for every set, and ends that hidden common causes cannot
-    make wrong.
-    """
-    settings = task.settings
-    if task.windows is not None:
-        return pags_of_windows(task.windows, task.links, settings, task.n_jobs, task.advance)
-    across = task.support.trusted if settings.orientation == "across" else None
-    plan = replace(task.plan(adaptive, task.cells, "always", across), kind=GraphKind.PAG)
-    caution = Caution(settings.possible_dsep, settings.contested, settings.context_confounded)
-    found = fci(task.search(), plan, caution, task.n_jobs, task.advance)
-    log = CITestLog.from_sepsets(plan, found.sepsets, len(task.cells), task.row_test.labels)
-    return _not_searched(
-        task,
-        Outcome(
-            found.endpoints,
-            log,
-            found.sepsets.tests,
-            found.complete,
-            found.origins,
-            found.doubts,
-            kind=GraphKind.PAG,
-        ),
-    )
-
-
-def _not_searched(task: Task, found: Outcome) -> Outcome:
-    """The log says that no link of context variables was searched that are made out of a column."""
-    functions = (
-        [position for position, _ in task.data.contexts.made] if task.windows is None else []
-    )
-    return replace(found, log=found.log.not_searched(*functions)) if functions else found
+    name: ClassVar[str] = "pc-b"
 
 
 def pc_b(task: Task) -> Outcome:

@@ -1,5 +1,5 @@
 """How large reports are and how long pictures and reports take: `python
-benchmarks/report_size.py`.
+benchmarks/research/report_size.py`.
 """
 
 from __future__ import annotations

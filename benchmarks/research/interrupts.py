@@ -1,7 +1,7 @@
 """Ctrl-C at random moments, over every family of kernels, from Python and from the command line.
 
-    python benchmarks/interrupts.py [--signals 240] [--family NAME] [--seed 0] [--longest 3]
-    python benchmarks/interrupts.py --family "all commands" --signals 255 --longest 4
+    python benchmarks/research/interrupts.py [--signals 240] [--family NAME] [--seed 0] [--longest 3]
+    python benchmarks/research/interrupts.py --family "all commands" --signals 255 --longest 4
 
 Every family runs in a process of its own, since a crash ends the process. A signal may find the
 search before it began (KeyboardInterrupt), or in the middle (InterruptedSearch with what was
@@ -36,6 +36,9 @@ import pandas as pd
 
 import causalcontext as cc
 from causalcontext.examples import proteins
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
 from measuring import machine, markdown_table
 
 LONGEST = 3.0
@@ -91,14 +94,16 @@ def asking() -> Callable[[], Any]:
 
 
 FAMILIES: dict[str, Callable[[], Callable[[], Any]]] = {
-    "robust-change": searching(lambda: proteins(0), "condition", alpha=0.01),
-    "robust-change, two threads": searching(lambda: proteins(0), "condition", alpha=0.01, n_jobs=2),
-    "partial-correlation": searching(wide, "R", test="partial-correlation"),
+    "robust-change": searching(lambda: proteins(0), "condition", method="pc-ac", alpha=0.01),
+    "robust-change, two threads": searching(
+        lambda: proteins(0), "condition", method="pc-ac", alpha=0.01, n_jobs=2
+    ),
+    "partial-correlation": searching(wide, "R", method="pc-ac", test="partial-correlation"),
     "auto on mixed columns": searching(lambda: cc.examples.clinic(3000, seed=0), "status"),
-    "g-squared": searching(categories, "status", test="g-squared"),
-    "cmi-knn": searching(small, "condition", test="cmi-knn"),
-    "sandwich": searching(small, "condition", test="sandwich"),
-    "gaussian-ranks": searching(small, "condition", test="gaussian-ranks"),
+    "g-squared": searching(categories, "status", method="pc-ac", test="g-squared"),
+    "cmi-knn": searching(small, "condition", method="pc-ac", test="cmi-knn"),
+    "sandwich": searching(small, "condition", method="pc-ac", test="sandwich"),
+    "gaussian-ranks": searching(small, "condition", method="pc-ac", test="gaussian-ranks"),
     "score-ac": searching(lambda: proteins(0, "log", 3000), "condition", method="score-ac"),
     "score-ac, exact": searching(
         lambda: cc.examples.soil_moisture(2000, 0), "soil", method="score-ac", search="exact"

@@ -1,7 +1,7 @@
 """Is there a cut, where is it, and by which column? `cc.threshold("X", "best")` and
 `cc.find_contexts`, beside others.
 
-    python benchmarks/find_contexts.py [--tables 40] [--seed 700000] [--rows 300,600,2000]
+    python benchmarks/research/find_contexts.py [--tables 40] [--seed 700000] [--rows 300,600,2000]
                                        [--parts cuts,series,columns,peers]
 
 Y depends on X and Z by a shape whose size, steepness and place are drawn anew for every table, and
@@ -24,15 +24,20 @@ from __future__ import annotations
 
 import argparse
 import logging
+import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 import causalcontext as cc
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
 from measuring import machine, markdown_table
 
 Shape = Callable[[np.ndarray, np.ndarray, np.random.Generator, float], np.ndarray]

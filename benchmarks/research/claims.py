@@ -1,6 +1,6 @@
 """Claims of change between 2000 and 100 rows: how many are false, and how many true ones are found.
 
-Run as `python benchmarks/claims.py [models] [first seed]`. Random linear systems as dense as the
+Run as `python benchmarks/research/claims.py [models] [first seed]`. Random linear systems as dense as the
 paper's (.4) and sparser ones; the context is a threshold of one variable of the graph (with noise
 .2, or without any). "raw" is what the graphs of the method differ in. Shares of edges leave the
 removed link out.

@@ -1,7 +1,7 @@
 """One context of many values: time and memory of score-ac, whose merge trees ask for thousands of
 regressions.
 
-    python benchmarks/many_contexts.py [--variables 60] [--contexts 25] [--rows 5000]
+    python benchmarks/research/many_contexts.py [--variables 60] [--contexts 25] [--rows 5000]
 
 Straight lines only; compiled before. Memory is the peak of the process.
 """
@@ -10,10 +10,15 @@ from __future__ import annotations
 
 import argparse
 import resource
+import sys
 import time
+from pathlib import Path
 
 import causalcontext as cc
 from causalcontext_lab.simulate import random_model
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
 from measuring import machine
 
 

@@ -1,0 +1,272 @@
+"""Smooth functions of two numbers, whatever the surface, and functions of sums with squares.
+
+A ratio of shifted columns, a percentage change, the larger of two, a distance: near a row such a
+column is a plane of the two others with a little curvature, and nothing is left over. A predicted
+probability is a logistic function of a sum, and a prediction may have squares.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import scipy
+
+from causalcontext.data.dataset import mean_ranks
+from causalcontext.errors import listed
+from causalcontext.kernels.arrays import Bools, Floats, Ints
+from causalcontext.screening.bends import (
+    beyond_surfaces,
+    is_fine,
+    product_words,
+    roughness,
+    standard,
+)
+from causalcontext.screening.relations import (
+    EXACT,
+    SPARE_ROWS,
+    TRACE,
+    Columns,
+    Relation,
+    complete,
+    log_slopes,
+    some_rows,
+)
+
+MOST_COLUMNS = 40
+"""Columns of which functions of two are looked for: their work grows as the third power."""
+FEWEST_ROWS = 200
+ROWS = 1000
+"""Complete rows that neighbours need, and rows that are looked at: with 1,000 the 16 nearest of a
+row in the middle of two normal columns lie within 0.2 standard deviations."""
+ROWS_OF_A_GLANCE = 100
+BENT = 0.3
+"""1 - R² of a quadratic surface in a glance, above which a column is not looked at: the absolute
+difference of two columns leaves 0.2. Not tuned."""
+NEIGHBOURS = 16
+ASKED = 80
+FEWEST_ASKED = 40
+MIDDLE = 0.15
+"""Neighbours that a quadratic surface of six coefficients is fitted to, rows that are asked, and
+the share of the rows at either end of both columns that are not."""
+SMOOTH_ROWS = 0.7
+"""The share of the rows asked that must be near the surface: where the larger of two changes from
+one to the other there is a kink."""
+SMOOTH = 4e-3
+"""Residual of these rows, by the sd of the column. Noise of a mechanism of 0.03 sd, the least of
+real systems, leaves 0.015."""
+BEYOND_LINES = 0.15
+"""The residual by that of the plane of all rows: a mechanism that is a line leaves 0.5 of it."""
+MOST_CONTEXTS = 8
+FEWEST_IN_CONTEXT = 60
+"""Contexts that are looked at one by one, and rows of each."""
+LEAST_PART = 1e-4
+"""A term of a sum that contributes less, in standard deviations of the sum, is none."""
+
+
+def smooth_relations(columns: Columns, gone: frozenset[int]) -> list[Relation]:
+    """Numbers that are smooth functions of two others, those that bend."""
+    numbers = [j for j in columns.numbers(gone) if is_fine(columns.values[j])]
+    if not 2 < len(numbers) <= MOST_COLUMNS:
+        return []
+    rows = complete(columns.values, numbers)
+    rows = rows[:, :: max(1, -(-rows.shape[1] // ROWS))]
+    if rows.shape[1] < FEWEST_ROWS:
+        return []
+    table = standard(rows)
+    glance = standard(rows[:, :: max(1, rows.shape[1] // ROWS_OF_A_GLANCE)])
+    ranks = np.array([mean_ranks(row) for row in rows]) / rows.shape[1]
+    found = list[Relation]()
+    taken = set[frozenset[int]]()
+    for first in range(len(numbers)):
+        others = list(range(first + 1, len(numbers)))
+        if not others:
+            continue
+        left = beyond_surfaces(glance, first, others)
+        for place, second in enumerate(others):
+            possible = [
+                value
+                for value in np.flatnonzero(left[place] < BENT).tolist()
+                if value not in (first, second) and frozenset((first, second, value)) not in taken
+            ]
+            if not possible:
+                continue
+            smooth = _smooth(table, ranks, first, second, possible)
+            for value, slopes in smooth.items():
+                triple = frozenset((first, second, value))
+                if triple in taken:
+                    continue
+                taken.add(triple)
+                places = (value, first, second)
+                relation = _relation(columns, table, ranks, numbers, places, slopes)
+                found.append(relation)
+    return found
+
+
+def _smooth(
+    table: Floats, ranks: Floats, first: int, second: int, values: list[int]
+) -> dict[int, Floats]:
+    """The columns that are smooth functions of two, each with its log slopes by these."""
+    points = ranks[[first, second]].T
+    inside = (np.abs(points - 0.5) < 0.5 - MIDDLE).all(axis=1)
+    asked = np.flatnonzero(inside)
+    if len(asked) < FEWEST_ASKED:
+        return {}
+    asked = asked[:: max(1, len(asked) // ASKED)]
+    near = scipy.spatial.cKDTree(points).query(points[asked], k=NEIGHBOURS + 1)[1]
+    near = _without_oneself(near, asked)
+    steps = table[[first, second]][:, near] - table[[first, second]][:, asked, None]
+    scale = np.maximum(np.sqrt((steps**2).mean(axis=2, keepdims=True)), 1e-300)
+    x, y = steps / scale
+    design = np.stack([np.ones_like(x), x, y, x**2, x * y, y**2], axis=2)
+    weights = np.linalg.pinv(design)  # shape (asked, terms, neighbours)
+    size = np.sqrt(1.0 + (weights[:, 0] ** 2).sum(axis=1))
+    plane = np.vstack([np.ones(table.shape[1]), table[[first, second]]]).T
+    found = dict[int, Floats]()
+    for value in values:
+        column = table[value]
+        rest = np.sort(np.abs(column[asked] - (weights[:, 0] * column[near]).sum(axis=1)) / size)
+        spread = min(1.0, float(column[asked].std()))  # a few rows may be far away
+        left = float(np.sqrt((rest[: int(SMOOTH_ROWS * len(rest))] ** 2).mean()))
+        left = left / max(spread, 1e-300)
+        if left > SMOOTH:
+            continue
+        line = np.linalg.lstsq(plane, column, rcond=None)[0]
+        if left * spread > BEYOND_LINES * float((column - plane @ line)[asked].std()):
+            continue
+        by_both = np.einsum("akn,an->ka", weights[:, 1:3], column[near]) / scale[:, :, 0]
+        found[value] = np.log(np.maximum(np.abs(by_both), 1e-9)).mean(axis=1)
+    return found
+
+
+def _without_oneself(near: Ints, own: Ints) -> Ints:
+    """The nearest rows but oneself, shape (asked, NEIGHBOURS)."""
+    oneself = near == own[:, None]
+    oneself[~oneself.any(axis=1), -1] = True
+    return np.asarray(near[~oneself].reshape(len(own), NEIGHBOURS))
+
+
+def _relation(
+    columns: Columns,
+    table: Floats,
+    ranks: Floats,
+    numbers: list[int],
+    places: tuple[int, int, int],
+    slopes: Floats,
+) -> Relation:
+    """The relation, with words for every column of the three that is a function of the others."""
+    value, *parts = places
+    words = {numbers[value]: _words(columns, numbers[value], [numbers[part] for part in parts])}
+    by_part = dict[int, Floats]()
+    spread = {place: float(np.nanstd(columns.values[numbers[place]])) for place in places}
+    for part, other, slope in zip(parts, reversed(parts), slopes.tolist(), strict=True):
+        low, high = sorted((value, other))
+        if _smooth(table, ranks, low, high, [part]):
+            name = numbers[part]
+            words[name] = _words(columns, name, [numbers[value], numbers[other]])
+            by_part[name] = np.full(
+                columns.values.shape[1], slope + np.log(spread[value] / spread[part])
+            )
+    return Relation(numbers[value], tuple(numbers[part] for part in parts), words, by_part)
+
+
+def _words(columns: Columns, value: int, of: list[int]) -> str:
+    names = sorted(columns.names[other] for other in of)
+    return product_words(columns, value, of) or f"is a function of {' and '.join(names)}"
+
+
+def bent_in_every_context(columns: Columns, gone: frozenset[int]) -> list[Relation]:
+    """Numbers that in every context are constant or a smooth function of one other, as a column
+    times a code of the context is, and a rank within contexts.
+    """
+    places = np.flatnonzero(columns.is_context)
+    numbers = [j for j in columns.numbers(gone) if is_fine(columns.values[j])]
+    if not places.size or not 1 < len(numbers) <= MOST_COLUMNS:
+        return []
+    known = np.isfinite(columns.values[[*places.tolist(), *numbers]]).all(axis=0)
+    cells, cell = np.unique(columns.values[places][:, known], axis=1, return_inverse=True)
+    table = columns.values[numbers][:, known]
+    count = cells.shape[1]
+    rows = [table[:, cell.ravel() == place] for place in range(count)]
+    if not 1 < count <= MOST_CONTEXTS or min(own.shape[1] for own in rows) < FEWEST_IN_CONTEXT:
+        return []
+    possible = np.ones((len(numbers), len(numbers)), dtype=bool)
+    for own in rows:
+        constant = np.ptp(own, axis=1) == 0.0
+        for x in np.flatnonzero(possible.any(axis=0)).tolist():
+            if constant[x]:
+                possible[:, x] &= constant
+                continue
+            steps = np.diff(own[:, np.argsort(own[x], kind="stable")], axis=1)
+            monotone = (steps >= 0.0).all(axis=1) | (steps <= 0.0).all(axis=1)
+            smooth = constant | monotone | (roughness(own[x], own) < TRACE)
+            possible[:, x] &= smooth
+    np.fill_diagonal(possible, False)
+    pairs = {(value, of) for value, of in np.argwhere(possible).tolist()}
+    contexts = listed([columns.names[place] for place in places.tolist()])
+    found = []
+    for value, of in sorted(pairs):
+        both = (of, value) in pairs
+        if (both and value < of) or not (both or columns.may_go[numbers[value]]):
+            continue
+        said = "is a function of {} within every value of " + contexts
+        words = {numbers[value]: said.format(columns.names[numbers[of]])}
+        slopes = dict[int, Floats]()
+        if both:
+            words[numbers[of]] = said.format(columns.names[numbers[value]])
+            slopes[numbers[of]] = log_slopes(
+                columns.values[numbers[value]], columns.values[numbers[of]]
+            )
+        on_grid = [numbers[one] for one in (value, of) if columns.steps[numbers[one]] > 0.0]
+        made = on_grid[0] if both and len(on_grid) == 1 else None
+        found.append(Relation(numbers[value], (numbers[of],), words, slopes, made=made))
+    return found
+
+
+LINKS: tuple[tuple[str, Callable[[Floats], Bools], Callable[[Floats], Floats]], ...] = (
+    ("is a quadratic function of {}", lambda z: np.ones(z.shape, dtype=bool), lambda z: z),
+    (
+        "is a probability computed of {}",
+        lambda z: (z > 0.0) & (z < 1.0),
+        lambda z: np.log(z) - np.log1p(-z),
+    ),
+    ("is an exponential of a sum of {}", lambda z: z > 0.0, np.log),
+)
+"""What is said of a function of a sum, where it is defined, and its inverse."""
+
+
+def sums_with_squares(columns: Columns, gone: frozenset[int]) -> list[Relation]:
+    """Numbers that are exact functions of sums with squares, as predictions and probabilities."""
+    numbers = [j for j in columns.numbers(gone) if is_fine(columns.values[j])]
+    if not 2 < len(numbers) <= MOST_COLUMNS:
+        return []
+    rows = complete(some_rows(columns, ROWS), numbers)
+    if rows.shape[1] < 2 * len(numbers) + FEWEST_ROWS // 2 + SPARE_ROWS:
+        return []
+    table = standard(rows)
+    terms = np.concatenate([table, standard(table**2)])
+    found = []
+    for place, number in enumerate(numbers):
+        if not columns.may_go[number]:
+            continue
+        others = [k for k in range(len(terms)) if k % len(numbers) != place]
+        design = np.vstack([np.ones(rows.shape[1]), terms[others]]).T
+        basis = np.linalg.qr(design)[0]
+        for words, defined, inverse in LINKS:
+            if not defined(rows[place]).all():
+                continue
+            value = standard(inverse(rows[place])[None])[0]
+            left = float(((value - basis @ (basis.T @ value)) ** 2).mean())
+            if not left < EXACT:
+                continue
+            weights = np.linalg.lstsq(design, value, rcond=None)[0][1:]
+            exact = float(((value - design[:, 1:] @ weights) ** 2).mean())
+            if exact > (10.0 * EXACT) ** 2 + 2.0 * float(value.mean() ** 2):
+                continue
+            used = [others[k] % len(numbers) for k in np.flatnonzero(np.abs(weights) > LEAST_PART)]
+            parts = sorted({numbers[k] for k in used})
+            if len(parts) > 1:
+                names = listed(sorted(columns.names[part] for part in parts), 4, "column")
+                found.append(Relation(number, tuple(parts), {number: words.format(names)}))
+                break
+    return found
