@@ -377,7 +377,9 @@ def one_table(cell: str, seed: int) -> pd.DataFrame:
     )
     known, truth = result.with_graphs(model.truth().descriptive), true_effects(model)
     spent, drawn = timed(
-        lambda: result.effect_draws if isinstance(result.effect_draws, str) else result.edges()
+        lambda: (
+            result._effect_draws() if isinstance(result._effect_draws(), str) else result.edges()
+        )
     )
     causes, above = model.adjacency, np.stack([reach(links) for links in model.adjacency])
     chances = result.probabilities().set_index(["context", "x", "y"])

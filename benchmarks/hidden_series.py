@@ -32,6 +32,7 @@ import numpy as np
 import pandas as pd
 
 import causalcontext as cc
+from causalcontext.diagnostics.hidden_causes import suspicion_of
 from causalcontext.diagnostics.shared_time import shared_time
 from causalcontext.graphs.endpoints import Endpoint
 from causalcontext.graphs.lag_names import at
@@ -257,7 +258,7 @@ def suspected(
         table, options, true = table_of(cell, level, rows, hidden, random)
         result = cc.discover(table, method=method, **options)
         begin = time.process_time()
-        found = result.suspicion
+        found = suspicion_of(result)
         count["seconds"] += time.process_time() - begin
         named = {frozenset(pair) for pair in found.suspected}
         for edge in result.labeled_union:

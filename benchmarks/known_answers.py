@@ -22,7 +22,7 @@ import pandas as pd
 
 import causalcontext as cc
 from causalcontext.examples import FLUX_TOWER_LINKS, PROTEINS
-from measuring import machine, markdown_table
+from measuring import machine, markdown_table, with_second_opinion
 from sachs_table import ROOT, alone, cells
 
 REAGENTS = {
@@ -80,7 +80,7 @@ def sachs() -> None:
         rows = table[table["condition"].isin(["cd3cd28", reagent])]
         result = cc.discover(rows, "condition", knowledge=ROOT)
         changed = [name for name in PROTEINS if result.union.mark("condition", name) == "-->"]
-        claims = result.changes("cd3cd28", reagent)
+        claims = with_second_opinion(result).changes("cd3cd28", reagent)
         lines.append(
             (
                 reagent,
@@ -177,7 +177,7 @@ def anes96() -> None:
         ("the order of things known", cc.Knowledge(tiers=VOTE)),
     ):
         result = cc.discover(table, "vote", kinds=kinds, knowledge=known)
-        changes = result.changes("Clinton", "Dole")
+        changes = with_second_opinion(result).changes("Clinton", "Dole")
         print(
             f"{said}: {result.settings.method},"
             f" {len(result.edges()[['source', 'target']].drop_duplicates())} links,"
@@ -206,7 +206,9 @@ def flux() -> None:
             for e in result.labeled_union
             if e.mark == "-->" and not e.source.startswith("time")
         }
-        changes = result.changes(("day", "<= 1"), ("day", "> 1")).query("claimed")
+        changes = (
+            with_second_opinion(result).changes(("day", "<= 1"), ("day", "> 1")).query("claimed")
+        )
         claims = sorted(
             f"{x} --> {y}" for x, y in zip(changes["source"], changes["target"], strict=True)
         )

@@ -32,7 +32,7 @@ import pandas as pd
 
 import causalcontext as cc
 from curved_models import CurvedModel, Design, count, draw_model
-from measuring import machine, markdown_table
+from measuring import machine, markdown_table, with_second_opinion
 
 DESIGNS = {
     "linear": Design(("linear",)),
@@ -87,7 +87,7 @@ def claims(model: CurvedModel, result: cc.ContextGraphs) -> tuple[int, int]:
     truth = model.truth()
     links = (truth | truth.transpose(0, 2, 1))[:2]
     names = [f"V{i}" if i != model.context else "R" for i in range(model.design.nodes)]
-    found = result.changes(*result.contexts[:2])
+    found = with_second_opinion(result).changes(*result.contexts[:2])
     own = {
         frozenset(pair)
         for pair in found.loc[

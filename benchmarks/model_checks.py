@@ -22,6 +22,7 @@ import pandas as pd
 
 import causalcontext as cc
 from causalcontext.model_checks.violations import KINDS
+from causalcontext.results.violations import violations_of
 from curved_models import LAWS, Counts, Design, count, draw_model, summary
 from measuring import machine, markdown_table
 
@@ -95,7 +96,7 @@ def measured(cell: str, models: int, first_seed: int) -> tuple[list[str], list[s
             table = with_outliers(table, generator)
         result = cc.discover(table, "R", method="pc-ac")
         begin = time.process_time()
-        found.update(violation.kind for violation in result.violations)
+        found.update(violation.kind for violation in violations_of(result))
         seconds += time.process_time() - begin
         counts.append(count(model, result))
     shares = [

@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 
 import causalcontext as cc
-from measuring import markdown_table
+from measuring import markdown_table, with_second_opinion
 
 NUMBERS, CONTEXTS = ("A", "B", "C", "D", "E"), ("R", "S")
 Pairs = set[tuple[str, str]]
@@ -132,7 +132,7 @@ def claims(result: cc.ContextGraphs, truth: Truth) -> list[int]:
         }
         made = {
             tuple(sorted((row.source, row.target)))
-            for row in result.changes(first, second).itertuples()
+            for row in with_second_opinion(result).changes(first, second).itertuples()
             if row.claimed and row.kind == "edge"
         }
         counts += [len(made & true), len(true), len(made - true), len(made)]

@@ -25,7 +25,7 @@ import pandas as pd
 
 import causalcontext as cc
 from causalcontext.examples import CONDITIONS, PROTEINS
-from measuring import machine, markdown_table, spoken_time, timed
+from measuring import machine, markdown_table, spoken_time, timed, with_second_opinion
 
 NETWORK = {
     "PKC": ("Raf", "Mek", "Jnk", "P38", "PKA"),
@@ -87,7 +87,7 @@ def measure(table: pd.DataFrame, options: dict[str, Any]) -> tuple[str | int, ..
     pairs = {(PROTEINS[x], PROTEINS[y]) for x, y in joined.tolist()}
     right = {pair for pair in pairs if pair in known or pair[::-1] in known}
     first, *others = result.contexts
-    changes = pd.concat([result.changes(first, other) for other in others])
+    changes = pd.concat([with_second_opinion(result).changes(first, other) for other in others])
     return (
         result.settings.method,
         spoken_time(duration.cpu),

@@ -39,8 +39,9 @@ from numpy.typing import NDArray
 import causalcontext as cc
 from causalcontext.data.coarse import AS_THEY_ARE, CENSORED, HEAPS, HURDLES, REPLACED, SCORES
 from causalcontext.graphs.endpoints import Endpoint
+from causalcontext.results.violations import violations_of
 from curved_models import COARSE, MIXTURE, Counts, CurvedModel, Design, count_endpoints, draw_model
-from measuring import machine, markdown_table
+from measuring import machine, markdown_table, with_second_opinion
 from peers import causal_learn_graph, import_causal_learn, within
 
 Floats = NDArray[np.float64]
@@ -268,7 +269,7 @@ def facts_of(model: CurvedModel, table: pd.DataFrame, method: str) -> Facts:
     links = (truth | truth.transpose(0, 2, 1))[:2]
     changed = {frozenset((names[i], names[j])) for i, j in np.argwhere(links[0] != links[1])}
     changed = {pair for pair in changed if "R" not in pair}
-    rows = result.changes(*result.contexts[:2])
+    rows = with_second_opinion(result).changes(*result.contexts[:2])
     seconds = time.process_time() - started
     pairs = [frozenset((row.source, row.target)) for row in rows[rows["claimed"]].itertuples()]
     claimed = {pair for pair in pairs if "R" not in pair}
@@ -280,7 +281,7 @@ def facts_of(model: CurvedModel, table: pd.DataFrame, method: str) -> Facts:
     own = () if result.evidence is None else result.evidence.contradicted
     if result.evidence is not None and np.isfinite(result.evidence.scales_gain):
         own = (*own, "scale modelled")
-    findings = frozenset((*own, *(violation.kind for violation in result.violations)))
+    findings = frozenset((*own, *(violation.kind for violation in violations_of(result))))
     said = [
         note
         for note in result.notes
@@ -288,7 +289,7 @@ def facts_of(model: CurvedModel, table: pd.DataFrame, method: str) -> Facts:
             word in note for word in ("chose", "few distinct values", "taken to be in order")
         )
     ]
-    warned = bool(result.violations or said)
+    warned = bool(violations_of(result) or said)
     return Facts(
         np.array(count_endpoints(truth, endpoints, model.context)),
         len(claimed),

@@ -246,7 +246,8 @@ def test_each_door(tmp_path: Path) -> None:
 
 
 def test_no_p_value_and_no_probability_is_written_as_zero_or_one() -> None:
-    assert [p_text(p) for p in (0.0, 1e-300, 3e-17, 2e-5, 0.04)] == [
+    assert [p_text(p) for p in (1.0, 0.0, 1e-300, 3e-17, 2e-5, 0.04)] == [
+        "> 0.99",
         "< 1e-16",
         "< 1e-16",
         "< 1e-16",

@@ -48,6 +48,10 @@ def test_code_blocks_run_and_print_what_the_page_says(page, capsys, tmp_path, mo
             expecting = False
 
 
+def test_the_readme_is_short():
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").split()) < 700
+
+
 def test_links_lead_somewhere():
     links = [
         (page, target)

@@ -175,6 +175,7 @@ def test_results_are_explained_saved_and_compared(tmp_path):
     result = cc.discover(table(4), context=cc.threshold("W", 0.3), method="pc-ac")
     assert "W > 0.3 was made out of W" in result.explain("W", "W > 0.3")
     assert "its links follow from missing edges" in result.explain("Y", "W > 0.3")
+    result.second_opinion()
     result.save(tmp_path / "r.json")
     assert cc.load(tmp_path / "r.json") == result
     (change,) = result.changes("<= 0.3", "> 0.3").itertuples()

@@ -18,6 +18,7 @@ from causalcontext.diagnostics.support import Support, matched_support
 from causalcontext.graphs.graph import Graph
 from causalcontext.results.changes import own_claims
 from causalcontext.results.explain import explained
+from causalcontext.results.kept import KeptAnswers, with_answers
 from causalcontext.views import CIQuery
 from marks import rest_slow
 
@@ -245,6 +246,7 @@ def switched():
 
 def test_changes_compare_two_combinations(switched):
     frame = table(4, n=4000)
+    switched.second_opinion()
     found = switched.changes((0, "east"), (1, "east")).set_index(["source", "target"]).loc["X", "Y"]
     assert (found["present"], found["absent"], found["label"]) == (
         (1, "east"),
@@ -273,7 +275,7 @@ def test_score_ac_is_asked_about_claims_of_several_contexts(switched):
     """What tests alone would claim is a candidate where score-ac, asked about the same contexts,
     does not.
     """
-    other = switched.second_opinion
+    other = switched.second_opinion()
     assert (other.settings.method, other.contexts, other.cells) == (
         "score-ac",
         switched.contexts,
@@ -281,7 +283,7 @@ def test_score_ac_is_asked_about_claims_of_several_contexts(switched):
     )
     a, b = (0, "east"), (1, "east")
     assert [change[:2] for change in own_claims(other, a, b) if change.claimed] == [("X", "Y")]
-    unsure = replace(switched, known_claims=())
+    unsure = with_answers(replace(switched), KeptAnswers(claims=()))
     assert [unsure.changes(a, b).loc[0, column] for column in ("status", "reason")] == [
         "candidate",
         "score-ac does not confirm it",
@@ -295,6 +297,7 @@ def test_labels_say_where_an_edge_is(switched):
 
 
 def test_a_loaded_result_answers_the_same(switched, tmp_path):
+    switched.second_opinion()
     switched.save(tmp_path / "r.json")
     again = cc.load(tmp_path / "r.json")
     pd.testing.assert_frame_equal(again.labels(), switched.labels())

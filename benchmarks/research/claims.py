@@ -17,6 +17,7 @@ import causalcontext as cc
 from causalcontext.graphs.paths import causal_order
 from causalcontext_lab.simulate.linear import ContextSCM
 from causalcontext_lab.simulate.random_graphs import random_base
+from measuring import with_second_opinion
 
 ROWS = (2000, 100)
 SETTINGS = ((8, 0.4), (8, 0.25))
@@ -119,7 +120,7 @@ def line(
     for seed in seeds:
         table, removed = tables(design, setting, noise, seed)
         result = cc.discover(table, context="R", method=method)
-        differences = result.changes(0, 1).query("kind == 'edge'")
+        differences = with_second_opinion(result).changes(0, 1).query("kind == 'edge'")
         pairs = [{row.source, row.target} for row in differences.itertuples()]
         claims = [{row.source, row.target} for row in differences.itertuples() if row.claimed]
         edges += sum("R" not in (edge.source, edge.target) for edge in result.union.edges)

@@ -28,7 +28,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import curved_models
 from curved_models import Design, draw_model
-from measuring import machine, markdown_table
+from measuring import machine, markdown_table, with_second_opinion
 
 CELLS = ("0/1", "3 levels", "5 levels")
 PLACES = ("the effect", "the cause", "beside the effect", "beside the cause", "elsewhere")
@@ -56,7 +56,7 @@ def counted(cell: str, first: int, models: int, rows: int) -> Counter[tuple[str,
         table = model.sample(rows, np.random.default_rng([seed, rows]))
         result = cc.discover(table, "R", method="score-ac")
         with patch.object(changes, "_few_values", lambda result, change: ""):
-            listed = result.changes(*result.contexts[:2])
+            listed = with_second_opinion(result).changes(*result.contexts[:2])
         truth = changed_links(model, 0, 1)
         for row in listed[listed["claimed"]].itertuples():
             found[place_of(result, row.source, row.target), {row.source, row.target} in truth] += 1

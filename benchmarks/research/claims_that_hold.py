@@ -41,7 +41,7 @@ from causalcontext.results.changes import own_claims
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from curved_models import LAWS, CurvedModel, Design, draw_model
-from measuring import machine, markdown_table
+from measuring import machine, markdown_table, with_second_opinion
 from model_checks import DESIGNS, LINE, OWN_LAWS, with_outliers
 
 CELLS = (
@@ -97,7 +97,9 @@ def totals(model: CurvedModel, result: cc.ContextGraphs) -> Counter[str]:
         truth = changed_links(model, a, b)
         alone = [{one.source, one.target} for one in own_claims(result, *values) if one.claimed]
         held = [
-            {row.source, row.target} for row in result.changes(*values).itertuples() if row.claimed
+            {row.source, row.target}
+            for row in with_second_opinion(result).changes(*values).itertuples()
+            if row.claimed
         ]
         count.update(changes=len(truth), alone=len(alone), held=len(held))
         count.update(false_alone=sum(pair not in truth for pair in alone))
@@ -250,7 +252,11 @@ def other_line(cell: str, models: int, first_seed: int) -> list[object]:
             )
         )
         result = cc.discover(table, "R", **({"lags": 1} if cell in LAGGED else {}))
-        rows = [row for row in result.changes(*result.contexts[:2]).itertuples() if row.claimed]
+        rows = [
+            row
+            for row in with_second_opinion(result).changes(*result.contexts[:2]).itertuples()
+            if row.claimed
+        ]
         false = [row for row in rows if frozenset((row.source, row.target)) not in pairs]
         found = {frozenset((row.source, row.target)) for row in rows} & pairs
         links = {pair for pair in pairs if cell in LEVELS or "R" not in pair}
@@ -283,7 +289,7 @@ def fates(model: CurvedModel, result: cc.ContextGraphs) -> Counter[tuple[str, st
     names = ["R" if node == model.context else f"V{node}" for node in range(model.design.nodes)]
     rows = {
         frozenset((row.source, row.target)): row
-        for row in result.changes(*result.contexts[:2]).itertuples()
+        for row in with_second_opinion(result).changes(*result.contexts[:2]).itertuples()
     }
     for x, y in np.argwhere(model.links[0] != model.links[1]):
         if model.context not in (x, y):

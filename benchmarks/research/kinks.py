@@ -29,7 +29,7 @@ from causalcontext.results.notes import About, about
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from measuring import machine, markdown_table
+from measuring import machine, markdown_table, with_second_opinion
 
 Floats = NDArray[np.float64]
 SHAPES: dict[str, Callable[[Floats], Floats]] = {
@@ -90,7 +90,7 @@ def line(
         unmarked.append(
             linked[-1] and not any(about(note) is About.UNDECIDED for note in result.notes)
         )
-        claimed.append(bool(result.changes("high", "low")["claimed"].any()))
+        claimed.append(bool(with_second_opinion(result).changes("high", "low")["claimed"].any()))
     shares = [f"{np.mean(some):.2f}" for some in (linked, unmarked, claimed)]
     return [shape, str(softness), str(rows), method, *shares, f"{1000.0 * np.median(spent):.0f}"]
 

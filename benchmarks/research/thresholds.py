@@ -30,7 +30,7 @@ from causalcontext.examples import land_surface_model
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from measuring import machine, markdown_table
+from measuring import machine, markdown_table, with_second_opinion
 
 NUMBERS = ("A", "B", "C", "D", "E")
 KINDS = ("system", "changes", "readers")
@@ -87,7 +87,7 @@ def found_by(
                 found["changes"].add((x, y))
     made = next(name for name in result.names if name not in NUMBERS)
     found["readers"] = {("B", y) for y in NUMBERS if low.mark(made, y) == "-->"}
-    changes = result.changes(*result.contexts).query("claimed")
+    changes = with_second_opinion(result).changes(*result.contexts).query("claimed")
     claims = [
         (x, y) if x < y else (y, x)
         for x, y in zip(changes["source"], changes["target"], strict=True)

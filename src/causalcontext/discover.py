@@ -68,6 +68,7 @@ from causalcontext.options import Keywords, Options, options_of, takes
 from causalcontext.progress import Advance, Watch, nobody, watching
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.cut import CUT
+from causalcontext.results.finish import finished, with_same_answers
 from causalcontext.results.notes import About, Note, divided, was_cut
 from causalcontext.results.outcome import DataSummary, Outcome, Settings
 from causalcontext.results.thin import with_thin_levels
@@ -320,7 +321,7 @@ def discover(
         raise InterruptedSearch(result)
     # The checks cost less than a tenth of a search by scores, but as much as one by tests, which
     # then asks later.
-    return result.with_cautions() if looks_at_once else result
+    return finished(result) if looks_at_once else result
 
 
 def _as_meant(
@@ -428,7 +429,8 @@ def _with_best_cut(
         result.settings.score if limit is None else {**result.settings.score, "time_limit": limit}
     )
     settings = replace(result.settings, score=asked)
-    return replace(result, settings=settings, cuts=cuts, notes=(*map(str, cuts), *result.notes))
+    notes = (*map(str, cuts), *result.notes)
+    return with_same_answers(replace(result, settings=settings, cuts=cuts, notes=notes), result)
 
 
 def _in_place(context: Any, found: Indicator) -> Any:

@@ -5,6 +5,7 @@ CausalContextError
 │   └── NotYetError      a kind of column or option that this version does not handle
 ├── KnowledgeError       the expert knowledge contradicts itself or names unknown columns
 ├── OptionError          an argument has a value that means nothing
+│   └── NoSuchNameError  a context or a column that is not there
 ├── FileError            a file cannot be read or written
 └── InterruptedSearch    Ctrl-C during a search; carries what was done so far
 
@@ -56,6 +57,13 @@ class KnowledgeError(CausalContextError, ValueError):
 
 class OptionError(CausalContextError, ValueError):
     """An argument has a value that means nothing."""
+
+
+class NoSuchNameError(OptionError, KeyError):
+    """A context or a column that is not there; also a `KeyError`, as every mapping raises."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
 
 
 class FileError(CausalContextError, ValueError):
@@ -145,6 +153,15 @@ def listed(items: Iterable[object], most: int = 5, what: str = "") -> str:
         named = f" {what}{'s' if more > 1 else ''}" if what else ""
         words.append(f"{more} more{named}")
     return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
+
+
+def value_text(value: object) -> str:
+    """The value of a context in a sentence; a combination of values in brackets.
+
+    >>> value_text("dry"), value_text(("dry", "north")), value_text(1)
+    ('dry', '(dry, north)', '1')
+    """
+    return f"({', '.join(map(str, value))})" if isinstance(value, tuple) else str(value)
 
 
 def is_whole(value: object) -> bool:

@@ -45,7 +45,7 @@ def described_columns(frame: pd.DataFrame) -> list[dict[str, Any]]:
             Column(name, series[name].dtype, series[name]), None, len(frame)
         )
         problem = left_out.get(name) or unread.get(name) or reading.problem
-        warnings = [problem] if problem else []
+        warnings = [in_the_app(problem)] if problem else []
         if words.get(name):
             warnings.append(
                 f"{listed(map(repr, words[name]))} is read as a level like any other; if it means a"
@@ -116,6 +116,6 @@ def checked(frame: pd.DataFrame, question: Question) -> dict[str, Any]:
         "notes": notes,
         "advice": advice,
         "rows": rows,
-        "left_out": [[left.column, left.reason] for left in found.left_out],
+        "left_out": [[left.column, in_the_app(left.reason)] for left in found.left_out],
         "holes": bool(table.isna().to_numpy().any()),
     }

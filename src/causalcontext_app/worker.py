@@ -139,8 +139,8 @@ def _finish(result: ContextGraphs, task: dict[str, Any], lines: Lines) -> None:
 
 
 def _write(result: ContextGraphs, task: dict[str, Any]) -> None:
+    write_report(result, task["report"], title=task["title"], diagnose=True, spoken=in_the_app)
     result.save(task["result"])
-    write_report(result, task["report"], title=task["title"], spoken=in_the_app)
 
 
 def _end_with_parent(stream: IO[str]) -> None:

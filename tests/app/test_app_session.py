@@ -203,6 +203,23 @@ def test_missing_cells_are_said_and_dropped_on_demand(client, session):
     assert found["problems"] == []
 
 
+def test_the_reasons_of_columns_left_out_are_in_the_words_of_the_page(tmp_path):
+    days = pd.date_range("2020-01-01", periods=80).strftime("%Y-%m-%d")
+    table = pd.DataFrame({"day": days, "x": np.random.default_rng(0).standard_normal(80)})
+    file = tmp_path / "days.csv"
+    table.to_csv(file, index=False)
+    other = Session(file)
+    try:
+        told = other.check({"context": []})
+        ((column, reason),) = told["left_out"]
+        described = next(one for one in other.columns() if one["name"] == "day")
+    finally:
+        other.close()
+    assert column == "day"
+    assert "(time: day with lags makes use of it)" in reason
+    assert not [text for text in (*told["notes"], *described["warnings"]) if "time='day'" in text]
+
+
 def test_dates_are_left_out_until_they_order_the_rows(client, session):
     table = cc.examples.soil_moisture(120, seed=1).assign(
         day=pd.date_range("2020-01-01", periods=120)

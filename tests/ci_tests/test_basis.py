@@ -14,6 +14,7 @@ from causalcontext.data.tables import read_table
 from causalcontext.views import CIQuery, Reason
 from marks import rest_slow
 from naive_basis import basis_test
+from questions import violations_of
 
 
 def drawn(seed: int, n: int = 300) -> pd.DataFrame:
@@ -185,6 +186,6 @@ def test_a_search_by_name_finds_curves_and_its_guards_do_not_speak_of_them() -> 
     assert {"basis", "robust-change"} <= set(found.tests()["test"])
     assert all(set(graph.neighbours("Y")) == {"X", "Z"} for graph in found.graphs.values())
     assert all(graph.neighbours("X") == ("Y",) for graph in found.graphs.values())
-    assert "curves" not in {violation.kind for violation in found.violations}
+    assert "curves" not in {violation.kind for violation in violations_of(found)}
     parallel = cc.discover(table[["Z", "R", "Y", "X"]], "R", test="basis", n_jobs=2, method="pc-ac")
     assert all(set(graph.neighbours("Y")) == {"X", "Z"} for graph in parallel.graphs.values())

@@ -17,6 +17,7 @@ from causalcontext.ci_tests.protocol import TRAITS, declared_traits
 from causalcontext.ci_tests.registry import TESTS, Composite
 from causalcontext.data.dataset import gaussian_ranks
 from causalcontext.model_checks.violations import CURVES, ROWS, TAILS
+from questions import suspicion_of, violations_of
 
 SOURCE = Path(cc.__file__).parents[1]
 
@@ -72,7 +73,7 @@ def warped() -> pd.DataFrame:
 
 def kinds_found(table: pd.DataFrame, test: Lines) -> set[str]:
     result = cc.discover(table, "R", method="pc-ac", test=test)
-    return {violation.kind for violation in result.violations}
+    return {violation.kind for violation in violations_of(result)}
 
 
 def test_model_checks_ask_for_what_a_test_of_ones_own_leaves_open(curved: pd.DataFrame) -> None:
@@ -96,7 +97,7 @@ def test_hidden_processes_are_asked_about_where_a_test_takes_lines(test: Lines) 
         values[row] = 0.6 * values[row - 1] + 0.5 * values[row - 1, ::-1] * [0.0, 1.0] + noise[row]
     table = pd.DataFrame(values, columns=["A", "B"])
     result = cc.discover(table, method="pc-ac", lags=1, test=test, max_given=1)
-    refused = "straight lines" in result.suspicion.why_not
+    refused = "straight lines" in suspicion_of(result).why_not
     assert refused == (type(test) is not Lines)
 
 

@@ -26,6 +26,8 @@ from causalcontext.diagnostics.check import (
     largest_set,
     linear_dependences,
 )
+from causalcontext.results.violations import suits_score
+from questions import model_checks
 
 
 @pytest.fixture(autouse=True)
@@ -393,10 +395,10 @@ def test_no_advice_is_a_method_that_refuses_the_context(context: Any) -> None:
     result = cc.discover(table, context, method="pc-ac", max_given=1)
     advised = [
         *told,
-        *result.model_checks,
+        *model_checks(result),
         *(finding.advice for finding in result.diagnose() if finding.topic == "model"),
     ]
-    assert result.suits_score
+    assert suits_score(result)
     if any("score-ac" in text for text in advised):  # it takes all of these contexts
         assert (
             cc.discover(table, context, method="score-ac", curves="never").settings.method

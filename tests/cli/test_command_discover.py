@@ -225,6 +225,9 @@ def test_a_diagnosis_follows_if_asked_for() -> None:
     plain = run("soil.csv", "--context", "soil")
     asked = run("soil.csv", "--context", "soil", "--diagnose")
     assert asked.exit_code == 0
-    assert asked.stdout.startswith(plain.stdout.rstrip("\n"))
+    graphs = plain.stdout[: plain.stdout.index("How this was made")]
+    assert asked.stdout.startswith(graphs)
+    assert "were not asked about: --diagnose" in " ".join(plain.stdout.split())
+    assert "were not asked about" not in asked.stdout
     assert "diagnosis\n" in asked.stdout
     assert "missing edge: " in asked.stdout

@@ -26,6 +26,8 @@ from marks import rest_slow
 pa = pytest.importorskip("pyarrow")
 import pyarrow.parquet as pq  # noqa: E402
 
+from questions import violations_of  # noqa: E402
+
 TEST = {"method": "pc-ac", "test": "partial-correlation", "alpha": 0.01}
 
 
@@ -419,14 +421,14 @@ def test_the_sample_warns_of_what_all_rows_would(tmp_path):
     table = pd.DataFrame(x, columns=list("ABC")).assign(R=np.where(x[:, 2] > 0.3, "high", "low"))
     inside = cc.discover(table, "R", **TEST)
     result = cc.discover(cc.scan(bad(table), "R", sample=2000), **TEST)
-    assert [violation.kind for violation in result.violations] == [
-        violation.kind for violation in inside.violations
+    assert [violation.kind for violation in violations_of(result)] == [
+        violation.kind for violation in violations_of(inside)
     ]
-    assert result.violations
+    assert violations_of(result)
     assert "R is a function of C in every row of the sample" in str(result)
     assert "without exception" in str(inside)
     result.save(tmp_path / "result.json")
-    assert cc.load(tmp_path / "result.json").violations == result.violations
+    assert violations_of(cc.load(tmp_path / "result.json")) == violations_of(result)
     assert "read in batches" in str(result.diagnose())
     assert "loaded" not in str(result.diagnose())
 
@@ -436,9 +438,11 @@ def test_rows_of_a_sample_do_not_follow_each_other():
     drift = np.cumsum(rng.standard_normal((3000, 3)), axis=0)
     table = pd.DataFrame(drift + rng.standard_normal((3000, 3)), columns=list("ABC"))
     table["R"] = np.arange(3000) // 100 % 2
-    assert any(violation.kind == ROWS for violation in cc.discover(table, "R", **TEST).violations)
+    assert any(
+        violation.kind == ROWS for violation in violations_of(cc.discover(table, "R", **TEST))
+    )
     found = cc.discover(cc.scan(bad(table), "R", sample=1500), **TEST)
-    assert not any(violation.kind == ROWS for violation in found.violations)
+    assert not any(violation.kind == ROWS for violation in violations_of(found))
 
 
 def test_the_power_of_a_score_is_that_of_the_sample(files):

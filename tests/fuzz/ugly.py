@@ -345,6 +345,7 @@ def some_options(random: Random) -> dict[str, Any]:
     seconds.
     """
     others = [
+        "robust-change",
         "fisher-z",
         "g-squared",
         "tsagris",

@@ -8,6 +8,7 @@ sentence of the refusal among the words.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from itertools import combinations
 from typing import Any
 
@@ -84,13 +85,14 @@ def shaken(table: pd.DataFrame, shake: int) -> pd.DataFrame:
 
 
 def recorded(result: cc.ContextGraphs, case: Case) -> Record:
-    """All parts of a result."""
+    """All parts of a result, after the questions whose answers its tables show."""
+    ask(result)
     words: dict[str, Any] = {"warnings": list(result.warnings), "notes": list(result.notes)}
     parts: Record = {"graphs": graphs_of(result)}
     early = "X(t-1)" if case.with_lags else "X"
     named = set(result.names)
     asked: dict[str, list[tuple[str, Callable[[], pd.DataFrame]]]] = {
-        "edges": [("edges()", result.edges)],
+        "edges": [("edges()", lambda: edges_of(result))],
         "effects": [
             (f"effects({x!r}, {y!r})", lambda x=x, y=y: result.effects(x, y))
             for x, y in EFFECTS
@@ -110,6 +112,26 @@ def recorded(result: cc.ContextGraphs, case: Case) -> Record:
             words[f"explain({x!r}, {y!r})"] = explained(result, x, y)
     parts["words"] = words
     return parts
+
+
+def ask(result: cc.ContextGraphs) -> None:
+    """Ask what `edges()` and `changes()` show from then on; what cannot be asked stays open."""
+    result.diagnose()
+    result.probabilities()
+    with suppress(cc.OptionError):
+        result.second_opinion()
+
+
+OF_SCORES = ["score", "model", "margin", "hidden cause", "p_edge", "p_direction"]
+"""The columns of `edges()` that only a search by scores fills."""
+
+
+def edges_of(result: cc.ContextGraphs) -> pd.DataFrame:
+    """The table of edges, without the columns that its method does not fill, and without shares of
+    samples, which are not asked for.
+    """
+    empty = [] if result.settings.method == "score-ac" else OF_SCORES
+    return result.edges().drop(columns=[*empty, "stability"])
 
 
 def explained(result: cc.ContextGraphs, x: str, y: str) -> list[str]:

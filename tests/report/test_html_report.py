@@ -13,9 +13,10 @@ from causalcontext.examples import proteins
 from causalcontext.report import payload as payloads
 from causalcontext.report.html import answer, page, safe_json, stories
 from causalcontext.report.payload import Section, payload
-from causalcontext.results.changes import claims_to_keep
 from causalcontext.results.explain import explained
+from causalcontext.results.kept import answers_of, with_answers
 from pags import soil_pags
+from questions import model_checks
 
 
 @pytest.fixture(scope="module")
@@ -99,11 +100,8 @@ def test_marks_and_their_meanings_are_in_the_data():
 def test_a_loaded_result_gives_the_same_report(soil, tmp_path):
     """The same but for findings that need the rows, which a file does not hold."""
     soil.save(tmp_path / "r.json")
-    assert page(cc.load(tmp_path / "r.json")) == page(
-        replace(
-            soil, rows=None, known_violations=soil.violations, known_claims=claims_to_keep(soil)
-        )
-    )
+    without_rows = with_answers(replace(soil, rows=None), answers_of(soil))
+    assert page(cc.load(tmp_path / "r.json")) == page(without_rows)
 
 
 def test_data_cannot_leave_their_block():
@@ -123,6 +121,7 @@ def test_hostile_names_stay_data():
 
 
 def test_more_sections(soil):
+    soil.diagnose()
     table = pd.DataFrame({"name": ["<b>"], "share": [0.25], "contexts": [("dry", "wet")]})
     diagnosis, section = embedded(
         page(soil, sections=[Section("Stability", ("Two samples.",), table)])
@@ -215,6 +214,8 @@ def test_the_first_card_says_what_differs():
     result = cc.discover(
         cc.examples.soil_moisture(2000, seed=1), context="soil", method="pc-ac", alpha=0.01
     )
+    assert "0 differences may be claimed, 2 may not" in answer(result, ())
+    result.second_opinion()
     text = answer(result, result.diagnose())
     assert "2 differences may be claimed, 0 may not." in text
     assert "precipitation --&gt; runoff is found in wet and not in dry: its slope is 0.91 (" in text
@@ -241,7 +242,8 @@ def test_the_first_card_of_other_results():
     soil = cc.examples.soil_moisture(300, seed=1)
     assert "What differs" not in answer(cc.discover(soil.drop(columns="soil")), ())
     pooled = cc.discover(soil, "soil", method="pc-p", test="partial-correlation")
-    assert "No edge differs: all 2 contexts have the same ones." in answer(pooled, ())
+    assert "changes its slope" in answer(pooled, ())
+    assert "is found in" not in answer(pooled, ())
     strange = soil.rename(columns={"runoff": "<b>run\noff</b>"}).replace(
         {"soil": {"wet": "<i>wet</i>"}}
     )
@@ -252,16 +254,17 @@ def test_the_first_card_of_other_results():
 def test_nothing_comes_before_the_answer_but_that_a_search_was_cut():
     """Warnings are told once, with what to do, among the things to be careful about."""
     result = cc.discover(cc.examples.example_ii(500, 2), "R", method="pc-ac")
-    data, text = embedded(page(result)), answer(result, result.diagnose())
-    assert result.model_checks
+    text = answer(result, result.diagnose())
+    data = embedded(page(result))
+    assert model_checks(result)
     assert data["warnings"] == []
     assert text.count("are not straight lines") == 1
     assert "try method=&#x27;score-ac&#x27;" in text
     assert not [note for note in data["notes"] if note.startswith("WARNING")]
     scored = cc.discover(cc.examples.soil_moisture(300, seed=1), "soil")
-    assert [note.startswith("note: method 'auto'") for note in embedded(page(scored))["notes"]] == [
-        True
-    ]
+    first, last = embedded(page(scored))["notes"]
+    assert first.startswith("note: method 'auto'")
+    assert last.startswith("not asked: model checks")
     cut = replace(scored, complete=False)
     assert "interrupted" in embedded(page(cut))["warnings"][0]
     assert embedded(page(cut))["notes"] == []

@@ -29,7 +29,8 @@ def bent() -> pd.DataFrame:
 
 def test_warnings_of_model_checks_are_in_the_result_of_the_default(bent: pd.DataFrame) -> None:
     result = cc.discover(bent, "R", method="pc-ac", test="partial-correlation")
-    assert result.warnings == ()
+    assert result.warnings == result.cautions == ()
+    result.diagnose()
     assert any("not straight lines" in warning for warning in result.cautions)
     few = cc.discover(bent.head(50), "R")
     assert few.settings.method == "pc-ac"
@@ -40,6 +41,8 @@ def test_warnings_of_model_checks_are_in_the_result_of_the_default(bent: pd.Data
 def test_warnings_come_before_graphs_and_notes_after_them(bent: pd.DataFrame) -> None:
     result = cc.discover(bent, "R", method="pc-ac")
     result = replace(result, notes=("read from a file",))
+    assert "model checks, hidden common causes and support were not asked" in str(result)
+    result.diagnose()
     text = str(result)
     assert text.count("WARNING: ") == len(result.cautions) > 0
     places = [

@@ -15,8 +15,10 @@ from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.data.tables import read_table
 from causalcontext.graphs.graph import Graph
 from causalcontext.results.changes import false_discovery
+from causalcontext.results.kept import answers_of
 from causalcontext.results.slope_fits import RowFits
 from causalcontext.results.slopes import Slope, heterogeneity, slope
+from questions import violations_of
 
 
 def table(seed: int, sizes=(300, 80, 40)) -> pd.DataFrame:
@@ -101,9 +103,11 @@ def test_false_discovery_control_is_the_naive_one(seed):
 
 @pytest.fixture(scope="module")
 def soil():
-    return cc.discover(
+    result = cc.discover(
         cc.examples.soil_moisture(2000, seed=1), context="soil", alpha=0.01, method="pc-ac"
     )
+    result.second_opinion()
+    return result
 
 
 def test_true_changes_are_claimed_with_their_effect(soil):
@@ -188,6 +192,7 @@ def test_an_edge_that_shows_where_it_was_not_found_is_another_slope():
     result = cc.discover(frame, context="R", knowledge=known, method="pc-ac")
     without = Graph.from_edges(result.names, [("R", "Y", "-->")])
     cut = replace(result, graphs={0: result.graphs[0], 1: without})
+    cut.second_opinion()
     row = cut.changes(0, 1).iloc[0]
     assert row["p"] < 1e-6
     assert (row["kind"], row["reason"], row["claimed"]) == (
@@ -264,11 +269,9 @@ def switched(seed: int, rows: int = 600) -> pd.DataFrame:
 
 def test_what_both_engines_find_is_claimed():
     for method in ("pc-ac", "score-ac"):
-        found = (
-            cc.discover(switched(0), "R", method=method)
-            .changes("on", "off")
-            .set_index(["source", "target"])
-        )
+        result = cc.discover(switched(0), "R", method=method)
+        result.second_opinion()
+        found = result.changes("on", "off").set_index(["source", "target"])
         assert found.loc[("X", "Y"), ["claimed", "status", "reason"]].tolist() == [
             True,
             "claimed",
@@ -278,10 +281,10 @@ def test_what_both_engines_find_is_claimed():
 
 def test_a_claim_that_the_score_does_not_make_is_a_candidate():
     result = cc.discover(switched(0), "R", method="pc-ac")
-    other = result.second_opinion
+    other = result.second_opinion()
     assert other.settings.method == "score-ac"
     same = dict.fromkeys(result.contexts, other.graphs["on"])
-    result.__dict__["second_opinion"] = replace(other, graphs=same)
+    answers_of(result).opinion = replace(other, graphs=same)
     row = result.changes("on", "off").set_index(["source", "target"]).loc["X", "Y"]
     assert (row["claimed"], row["status"], row["reason"]) == (
         False,
@@ -299,7 +302,9 @@ def test_nothing_is_claimed_where_the_model_is_wrong():
     table = switched(1).assign(Z=lambda t: 2.0 * np.abs(t.X) + 0.3 * rng.standard_normal(len(t)))
     curved = cc.discover(table, "R", method="score-ac").changes("on", "off")
     assert curved.loc[curved["claimed"], ["source", "target"]].to_numpy().tolist() == [["X", "Y"]]
-    elsewhere = cc.discover(table, "R", method="pc-ac").changes("on", "off")
+    by_tests = cc.discover(table, "R", method="pc-ac")
+    by_tests.second_opinion()
+    elsewhere = by_tests.changes("on", "off")
     assert elsewhere.loc[elsewhere["claimed"], ["source", "target"]].to_numpy().tolist() == [
         ["X", "Y"]
     ]
@@ -307,8 +312,10 @@ def test_nothing_is_claimed_where_the_model_is_wrong():
         switched(1).assign(Y=lambda t: t.Y + 2.0 * np.abs(t.X)), "R", method="pc-ac"
     )
     assert any(
-        violation.kind == "curves" and "Y" in violation.columns for violation in result.violations
+        violation.kind == "curves" and "Y" in violation.columns
+        for violation in violations_of(result)
     )
+    result.second_opinion()
     found = result.changes("on", "off")
     assert not found["claimed"].any()
     assert found.loc[found["kind"] == "edge", "reason"].str.len().gt(0).all()
@@ -317,9 +324,10 @@ def test_nothing_is_claimed_where_the_model_is_wrong():
 
 def test_a_file_keeps_what_was_confirmed(tmp_path):
     result = cc.discover(switched(2), "R", method="pc-ac")
+    result.second_opinion()
     result.save(tmp_path / "result.json")
     loaded = cc.load(tmp_path / "result.json")
-    assert loaded.known_claims == (("X", "Y", "on", "off"),)
+    assert answers_of(loaded).claims == (("X", "Y", "on", "off"),)
     pd.testing.assert_frame_equal(loaded.changes("on", "off"), result.changes("on", "off"))
 
 
@@ -409,6 +417,7 @@ def test_nothing_is_claimed_where_the_past_beyond_the_lags_still_tells_something
     result = cc.discover(pd.DataFrame({"X": x, "Y": y, "R": r}), "R", lags=1, method="score-ac")
     assert result.changes(0, 1)["claimed"].any()
     alarmed = replace(result, series=replace(result.series, beyond_lags=1e-6))
+    violations_of(alarmed)
     assert not alarmed.changes(0, 1)["claimed"].any()
     assert alarmed.changes(0, 1)["reason"].str.contains("too few").any()
 

@@ -14,6 +14,8 @@ import pytest
 import causalcontext as cc
 from causalcontext.model_checks.violations import OUTLIERS, ROWS, Violation
 from causalcontext.results.changes import model_is_wrong, own_claims
+from causalcontext.results.kept import KeptAnswers, answers_of, with_answers
+from questions import model_checks
 
 CLAIMED = {("A", "C", "edge"), ("W", "K", "slope")}
 
@@ -76,6 +78,7 @@ def test_claims_beside_a_curve_are_kept_in_a_file(tmp_path):
 
 def answer(result: cc.ContextGraphs) -> tuple[object, ...]:
     """Everything that is said in words, and the effect of a cause to three digits."""
+    result.second_opinion()
     changes = (
         result.changes("one", "two")[["source", "target", "kind", "claimed", "reason"]]
         .to_numpy()
@@ -85,7 +88,7 @@ def answer(result: cc.ContextGraphs) -> tuple[object, ...]:
     return (
         dict(result.graphs),
         changes,
-        result.model_checks,
+        model_checks(result),
         result.warnings,
         result.notes,
         [result.explain(*pair) for pair in pairs],
@@ -121,7 +124,7 @@ def test_the_zero_of_a_scale_changes_nothing(offset: float, method: str):
     moves = np.where(first["kind"] == "level", offset, 0.0)
     shown = second["effect_present"] - moves
     np.testing.assert_allclose(first["effect_present"], shown, rtol=1e-4, atol=1e-4)
-    assert here.model_checks == there.model_checks
+    assert model_checks(here) == model_checks(there)
     one, other = (
         result.effects("W", "K").select_dtypes("number").to_numpy() for result in (here, there)
     )
@@ -145,15 +148,15 @@ def test_only_what_a_claim_compares_can_veto_it():
         (OUTLIERS, ("K",), True),
         (OUTLIERS, ("D", "C"), False),
     ):
-        other = replace(
-            result, known_violations=(Violation(kind, columns, 0.5, sizes=(0.5,) * len(columns)),)
-        )
+        violation = Violation(kind, columns, 0.5, sizes=(0.5,) * len(columns))
+        other = with_answers(replace(result), KeptAnswers(violations=(violation,)))
         doubt = model_is_wrong(other, change)
         assert bool(doubt) == wrong, (kind, columns)
         assert not wrong or f"{kind} at {columns[0]}" in doubt
     for columns, wrong in ((("K",), True), (("D",), False), ((), True)):
         evidence = replace(result.evidence, contradictions=(("curves", columns),))
-        assert bool(model_is_wrong(replace(result, evidence=evidence), change)) == wrong, columns
+        other = with_answers(replace(result, evidence=evidence), answers_of(result))
+        assert bool(model_is_wrong(other, change)) == wrong, columns
 
 
 def test_files_that_name_no_columns_veto_as_before():

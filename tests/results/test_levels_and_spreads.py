@@ -137,6 +137,7 @@ def test_the_difference_of_spreads_is_that_of_brown_and_forsythe_or_larger(seed)
 @pytest.mark.parametrize(("what", "size"), [("level", 3.6), ("spread", 2.0)])
 def test_what_a_context_changes_is_claimed_and_nothing_else(what, size, method):
     result = cc.discover(table(1, what, 800), "R", method=method)
+    result.second_opinion()
     found = result.changes("a", "b")
     assert claims(found) == {("R", "Y", what)}
     row = found[found["kind"] == what].iloc[0]

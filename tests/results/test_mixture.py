@@ -172,8 +172,8 @@ def test_coefficients_are_drawn_from_their_t_distribution():
 
 
 def test_totals_are_sums_over_paths_and_a_draw_with_y_before_x_has_none(result):
-    draws = result.effect_draws
-    place = np.argsort(result.order_draws.orders, axis=1)
+    draws = result._effect_draws()
+    place = np.argsort(result._order_draws().orders, axis=1)
     totals = draws.totals
     assert (totals[place[:, 0] > place[:, 1], :, 0, 1] == 0.0).all()
     assert (totals[place[:, 0] < place[:, 1], :, 0, 1] != 0.0).any()
@@ -196,7 +196,7 @@ def test_effects_have_the_intervals_of_the_draws_and_hold_the_estimate(result):
     row = drawn[
         (drawn["x"] == "X") & (drawn["y"] == "Y") & (drawn["context"] == 1) & drawn["versus"].isna()
     ].iloc[0]
-    low, high = np.quantile(result.effect_draws.totals[:, 1, 0, 1], [0.01, 0.99])
+    low, high = np.quantile(result._effect_draws().totals[:, 1, 0, 1], [0.01, 0.99])
     assert (row["low"], row["high"]) == (min(low, row["effect"]), max(high, row["effect"]))
 
 
@@ -267,7 +267,7 @@ def test_a_column_with_a_value_that_stands_out_has_no_draws():
     )
     result = cc.discover(table, "R")
     assert (
-        result.effect_draws
+        result._effect_draws()
         == "not yet with columns of few values, or of which one value stands out"
     )
     assert result.edges()["p_direction"].isna().all()
@@ -275,7 +275,7 @@ def test_a_column_with_a_value_that_stands_out_has_no_draws():
 
 def test_knowledge_holds_in_every_draw(rows):
     known = cc.Knowledge(required=[("Z", "Y")], forbidden=[("X", "Y"), ("R", "Y")])
-    draws = cc.discover(rows, context="R", method="score-ac", knowledge=known).effect_draws
+    draws = cc.discover(rows, context="R", method="score-ac", knowledge=known)._effect_draws()
     assert draws.edges[:, :, 2, 1].all()
     assert not draws.edges[:, :, [0, 3], 1].any()
 
@@ -290,7 +290,7 @@ def test_intervals_over_draws_cover_and_still_claim_signs():
         model = random_model(nodes=8, density=0.4, seed=seed)
         found = cc.discover(
             model.sample(500, seed=seed), context=model.context_name, method="score-ac"
-        ).effect_draws
+        )._effect_draws()
         held = model.coefficients.copy()
         held[:, :, model.context] = 0.0
         truth = np.linalg.inv(np.eye(8) - held)
@@ -326,11 +326,11 @@ def test_graphs_are_drawn_with_lines_where_a_shared_bend_hardly_beats_slopes_by_
         model.sample(1000, seed=84003), context=model.context_name, method="score-ac", seed=84003
     )
     assert found.evidence.curved
-    assert isinstance(found.effect_draws, EffectDraws)
+    assert isinstance(found._effect_draws(), EffectDraws)
 
 
 def test_strong_effects_have_the_middle_95_percent_and_weak_ones_98(rows, result):
-    draws, rng = EffectDraws(result, result.effect_draws._draws), np.random.default_rng(5)
+    draws, rng = EffectDraws(result, result._effect_draws()._draws), np.random.default_rng(5)
     for size, share in ((1.0, 0.02), (20.0, 0.05)):
         drawn = rng.normal(size, 1.0, size=(500, 2, 4, 4))
         draws.__dict__["totals"] = drawn

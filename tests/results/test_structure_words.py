@@ -127,3 +127,34 @@ def test_what_blocks_separates_and_has_no_member_too_many(seed):
                 assert is_d_separated(links, x, y, found)
                 for z in found:
                     assert not is_d_separated(links, x, y, [other for other in found if other != z])
+
+
+def test_the_causes_of_the_later_variable_block_paths_over_time():
+    """In windows the causes of a variable are known, and those of its causes may not be."""
+    random, rows = np.random.default_rng(2), 600
+    context = random.integers(0, 2, rows)
+    x, y = np.zeros((2, rows))
+    for t in range(1, rows):
+        x[t] = 0.5 * x[t - 1] + random.standard_normal()
+        y[t] = 0.4 * y[t - 1] + (1.0 if context[t] else 0.2) * x[t - 1] + random.standard_normal()
+    result = cc.discover({"x": x, "y": y, "R": context}, "R", lags=2, method="score-ac")
+    for pair in (("y(t-1)", "x"), ("x", "y(t-1)")):
+        (line,) = result.explain(*pair).splitlines()
+        assert "every path between them is blocked by x(t-1); the link would lower" in line
+    first = result.explain("x", "y").splitlines()[0]
+    assert "every path between them is blocked by" in first
+    causes = [edge.source for edge in result.graphs[0].edges if edge.target == "y"]
+    assert all(cause in first for cause in causes)
+    assert "blocked" not in result.explain("x(t-1)", "y")
+
+
+def test_several_contexts_are_written_without_quotes():
+    random, rows = np.random.default_rng(1), 400
+    season, shift = random.choice(["dry", "wet"], rows), random.choice(["day", "night"], rows)
+    a = random.standard_normal(rows)
+    table = {"A": a, "Y": np.where(season == "dry", 2, 0) * a + random.standard_normal(rows)}
+    result = cc.discover(table | {"S": season, "T": shift}, ["S", "T"], method="score-ac")
+    texts = [str(result), result.explain("A", "Y"), str(result.diagnose()), str(result.union)]
+    assert "in (dry, day) and (dry, night)" in texts[1]
+    for text in texts:
+        assert "('" not in text

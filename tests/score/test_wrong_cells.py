@@ -28,6 +28,7 @@ from causalcontext.score.wrong_cells import (
     flag_cells,
     wide_density,
 )
+from questions import violations_of
 
 NAMES = ("A", "B", "C", "D")
 
@@ -187,7 +188,7 @@ def test_effects_and_claims_are_those_of_the_cleaned_rows(found):
     )
     slopes = [one.effects("C", "D")["effect"].tolist() for one in (result, clean)]
     assert slopes[0] == pytest.approx(slopes[1], abs=0.15)
-    assert result.violations == ()
+    assert violations_of(result) == ()
 
 
 def test_diagnose_says_what_the_cells_change(found):
@@ -245,7 +246,7 @@ def test_right_tables_stay_as_they_are(noise):
     assert result.flagged_cells().empty
     assert result.evidence.wrong_cells == "none"
     assert result.graphs == cc.discover(table, "R", method="score-ac", wrong_cells="keep").graphs
-    assert result.violations == ()
+    assert violations_of(result) == ()
     assert result.changes("off", "on")["claimed"].any()
 
 
@@ -352,4 +353,4 @@ def test_tables_that_are_read_in_batches_keep_all_cells(tmp_path):
     result = cc.discover(scanned, method="score-ac")
     assert result.flagged_cells().empty
     assert result.evidence.wrong_cells == "keep"
-    assert [violation.kind for violation in result.violations] == ["outliers"]
+    assert [violation.kind for violation in violations_of(result)] == ["outliers"]

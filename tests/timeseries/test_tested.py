@@ -121,6 +121,7 @@ def test_stories_name_lags_rows_and_sets(result):
 
 
 def test_changes_have_slopes(result):
+    result.second_opinion()
     changes = result.changes("water-limited", "energy-limited").set_index(["source", "target"])
     assert changes.loc[("moisture", "latent"), "claimed"].all()
     slopes = result.slopes("moisture", "latent").set_index("context")

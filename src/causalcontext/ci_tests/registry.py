@@ -241,6 +241,12 @@ def _treated_alike(test: Any, seed: int) -> IndependenceTest:
             f"test is {shortly(test)}, expected a name ({', '.join(TESTS)}) or an object with a"
             " name and a method prepare(data, statistics)"
         )
+    ours = TESTS.get(test.name)
+    if ours is not None and not isinstance(test, type(ours)):
+        raise OptionError(
+            f"test is an object named {test.name!r}, as a test of the library is; give a test of"
+            " your own another name"
+        )
     if isinstance(test, Member):
         return Composite(test.name, (test, *AUTO), seed)
     return seeded(test, seed)  # type: ignore[no-any-return]

@@ -22,8 +22,11 @@ from causalcontext.results.words import p_text
 
 def changes(
     file: ResultArgument,
-    first: Annotated[str, typer.Argument(metavar="A", help="A context value.")],
-    second: Annotated[str, typer.Argument(metavar="B", help="Another one.")],
+    first: Annotated[
+        str | None,
+        typer.Argument(metavar="A", help="A context value; without it, all are compared."),
+    ] = None,
+    second: Annotated[str | None, typer.Argument(metavar="B", help="Another one.")] = None,
     output: JsonOption = None,
 ) -> None:
     """What differs between two contexts, with effect sizes, and which differences may be
@@ -31,15 +34,16 @@ def changes(
     """
     check_outputs({"--json": output}, inputs=[file])
     result = loaded(file)
-    found = result.changes(
-        context_value(result.contexts, first), context_value(result.contexts, second)
+    asked = (
+        None if text is None else context_value(result.contexts, text) for text in (first, second)
     )
+    found = result.changes(*asked)
     if output is not None:
         write_json(output, found)
     if is_stdout(output):
         return
     if found.empty:
-        show_page(found.attrs.get("reason", f"no edge differs between {first} and {second}"))
+        show_page(found.attrs["reason"])
         return
     rows = [
         [

@@ -26,7 +26,7 @@ from causalcontext.discover import discover as search
 from causalcontext.errors import InterruptedSearch, OptionError, listed
 from causalcontext.options import Options
 from causalcontext.report.advice import on_the_command_line
-from causalcontext.report.html import write_report
+from causalcontext.report.html import ask_for_report, write_report
 from causalcontext.report.text import summary
 
 if TYPE_CHECKING:
@@ -46,7 +46,10 @@ def discover(
     ] = False,
     diagnose: Annotated[
         bool,
-        typer.Option("--diagnose", help="Also print the diagnosis: how far to trust the result."),
+        typer.Option(
+            "--diagnose",
+            help="Also ask how far to trust the result: print it, and keep it in the files.",
+        ),
     ] = False,
     progress: ProgressOption = True,
     **asked: Any,
@@ -62,6 +65,8 @@ def discover(
     except InterruptedSearch as stop:
         _keep(stop.result, output, report, keep_rows)
         raise typer.Exit(INTERRUPTED) from stop
+    if diagnose:
+        ask_for_report(result, shown)
     if output is not None:
         _save(result, output, keep_rows)
     if report is not None:

@@ -24,6 +24,12 @@ def report(
         ),
     ] = None,
     title: Annotated[str | None, typer.Option(metavar="TEXT", help="A title for the page.")] = None,
+    diagnose: Annotated[
+        bool,
+        typer.Option(
+            "--diagnose", help="First ask what the file can still tell of how far to trust it."
+        ),
+    ] = False,
 ) -> None:
     """An interactive report on a saved result, in one HTML file that needs no network."""
     if output is None and is_pipe(file):
@@ -33,5 +39,5 @@ def report(
         )
     page = file.with_suffix(".html") if output is None else output
     check_outputs({"PAGE": page}, inputs=[file])
-    write_report(loaded(file), page, title=title, spoken=on_the_command_line)
+    write_report(loaded(file), page, title=title, diagnose=diagnose, spoken=on_the_command_line)
     say(f"saved to {page}")

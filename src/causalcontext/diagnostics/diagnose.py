@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,6 +14,7 @@ import numpy as np
 from causalcontext.data.dataset import Dataset
 from causalcontext.diagnostics.best_cut import nearby_cuts
 from causalcontext.diagnostics.findings import Diagnosis, Finding, Severity
+from causalcontext.diagnostics.hidden_causes import suspicion_of
 from causalcontext.diagnostics.other_methods import selection_bias, unconfirmed_causes
 from causalcontext.diagnostics.rows import (
     deciding_columns,
@@ -28,8 +30,11 @@ from causalcontext.errors import listed
 from causalcontext.graphs.endpoints import GraphKind, directed
 from causalcontext.graphs.paths import ancestors, shortest_cycle
 from causalcontext.model_checks.violations import WORDS, advice, danger
+from causalcontext.progress import Count, counting_bar
 from causalcontext.results.curve_difference import replaceable_links
+from causalcontext.results.kept import answers_of
 from causalcontext.results.notes import About, Note, about
+from causalcontext.results.violations import advice_facts, check_words, violations_of
 from causalcontext.search.masked_tests import possible_cycles
 from causalcontext.search.rules import suspect
 
@@ -63,51 +68,57 @@ RANKS = (
 )
 
 
-def diagnose(result: ContextGraphs) -> Diagnosis:
-    """The findings of every check, the most severe first, then by what they are about (`RANKS`)."""
-    checks = OF_ANY_GRAPH if result.context is None else (*OF_ANY_GRAPH, *CHECKS)
-    found: list[Finding] = []
-    for check in checks:
-        found += check(result)
+def diagnose(result: ContextGraphs, progress: bool | Count = False) -> Diagnosis:
+    """The findings of every check, the most severe first, then by what they are about (`RANKS`).
+
+    The model checks and the suspicion of hidden causes are kept by the result, which shows them in
+    its tables from then on.
+    """
+    checks: list[Callable[[], Iterator[Finding]]] = [
+        partial(check, result)
+        for check in (OF_ANY_GRAPH if result.context is None else (*OF_ANY_GRAPH, *CHECKS))
+    ]
+    unchecked = _not_checked(result)
+    if unchecked is None and result.rows is not None:
+        checks += [partial(check, result, result.rows) for check in CHECKS_OF_ROWS]
+    findings: list[Finding] = []
+    with counting_bar("checks", progress) as advance:
+        for done, check in enumerate(checks, 1):
+            findings += check()
+            advance(done, len(checks))
+    if unchecked is not None:
+        findings.append(unchecked)
+    ranks = {topic: rank for rank, topic in enumerate(RANKS)}
+    findings.sort(key=lambda finding: (-finding.severity, ranks.get(finding.topic, len(RANKS))))
+    return Diagnosis(tuple(findings))
+
+
+def _not_checked(result: ContextGraphs) -> Finding | None:
+    """What the checks of rows cannot say about a result, and what to do; None where they can."""
     if result.context is None:
-        found.append(
-            Finding(
-                "context",
-                Severity.NOTE,
-                "without a context there is one graph, and nothing to compare",
-            )
+        message = "without a context there is one graph, and nothing to compare"
+        return Finding("context", Severity.NOTE, message)
+    if result.series is not None:
+        message = "missing edges, determinism and overlap are not checked with lags"
+        return Finding(
+            "rows", Severity.NOTE, message, "changes() says which differences may be claimed"
         )
-    elif result.series is not None:
-        missing = "missing edges, determinism and overlap are not checked with lags"
-        found.append(
-            Finding(
-                "rows", Severity.NOTE, missing, "changes() says which differences may be claimed"
-            )
-        )
-    elif result.scanned is not None:
-        missing = (
+    if result.scanned is not None:
+        message = (
             "missing edges, hidden causes and overlap are not checked in a table that was read in"
             " batches"
         )
-        found.append(
-            Finding(
-                "rows", Severity.NOTE, missing, "run discover on a part of it that fits in memory"
-            )
+        return Finding(
+            "rows", Severity.NOTE, message, "run discover on a part of it that fits in memory"
         )
-    elif result.rows is None:
-        missing = (
-            "missing edges, determinism and overlap: not available on a loaded result, which has no"
-            " rows"
+    if result.rows is None:
+        checks = "" if answers_of(result).violations is not None else "model checks, "
+        message = (
+            f"{checks}missing edges, determinism and overlap: not available on a loaded result,"
+            " which has no rows"
         )
-        found.append(
-            Finding("rows", Severity.NOTE, missing, "run discover again to have them checked")
-        )
-    else:
-        for row_check in CHECKS_OF_ROWS:
-            found += row_check(result, result.rows)
-    ranks = {topic: rank for rank, topic in enumerate(RANKS)}
-    found.sort(key=lambda finding: (-finding.severity, ranks.get(finding.topic, len(RANKS))))
-    return Diagnosis(tuple(found))
+        return Finding("rows", Severity.NOTE, message, "run discover again to have them checked")
+    return None
 
 
 def broken_rules(result: ContextGraphs) -> Iterator[Finding]:
@@ -166,7 +177,7 @@ def turned_directions(result: ContextGraphs) -> Iterator[Finding]:
     pairs = np.argwhere(np.triu(arrows.any(axis=0) & arrows.any(axis=0).T)).tolist()
     if not pairs:
         return
-    doubted = bool(result.model_checks) or bool(result.evidence and result.evidence.contradicted)
+    doubted = bool(violations_of(result)) or bool(result.evidence and result.evidence.contradicted)
     why = "a model that does not fit can produce this" if doubted else "this requires feedback"
     which = "one pair points" if len(pairs) == 1 else f"{len(pairs)} pairs point"
     x, y = pairs[0]
@@ -219,7 +230,8 @@ def told_with_the_result(result: ContextGraphs) -> Iterator[Finding]:
     """Warnings of the search, ways in which the table contradicts its model, and what residuals say
     against that.
     """
-    of_violations = result.model_checks
+    violations = violations_of(result)
+    of_violations = check_words(result)
     for sentence in (
         *result.warnings,
         *result.notes,
@@ -232,14 +244,14 @@ def told_with_the_result(result: ContextGraphs) -> Iterator[Finding]:
             and not _is_checked(result, sentence)
         ):
             yield Finding("search", Severity.WARNING, sentence)
-    for violation in result.violations:
+    for violation in violations:
         found = WORDS[violation.kind].finding.format(listed(violation.columns))
         message = f"{found}: {danger(violation, result.context is not None)}"
         yield Finding(
             "model",
             Severity.WARNING,
             message,
-            advice(violation, result.already_asked),
+            advice(violation, advice_facts(result)),
             {"kind": violation.kind, "columns": violation.columns, "size": violation.size},
         )
 
@@ -303,7 +315,7 @@ def hidden_causes(result: ContextGraphs) -> Iterator[Finding]:
     """
     if result.evidence is None and (result.series is None or result.union.kind is GraphKind.PAG):
         return
-    found = result.suspicion
+    found = suspicion_of(result)
     silent = "a link that is not named here is not cleared"
     alike = "" if result.series is None else "; too few lags and noisy measurements look alike"
     if found.suspected:

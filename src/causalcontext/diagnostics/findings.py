@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 from html import escape
 from typing import Any
+
+import numpy as np
 
 from causalcontext.data.frames import frame_of, pd
 
@@ -61,6 +64,31 @@ class Diagnosis:
         """The findings of one check."""
         return tuple(finding for finding in self.findings if finding.topic == topic)
 
+    def to_list(self) -> list[dict[str, Any]]:
+        """The findings as plain values, as a file has them."""
+        return [
+            {
+                "topic": finding.topic,
+                "severity": int(finding.severity),
+                "message": finding.message,
+                "advice": finding.advice,
+                "evidence": {key: _plain(value) for key, value in finding.evidence.items()},
+            }
+            for finding in self.findings
+        ]
+
+    @classmethod
+    def from_list(cls, content: list[dict[str, Any]]) -> Diagnosis:
+        """The findings of `to_list`."""
+        findings = []
+        for entry in content:
+            evidence = {key: _with_tuples(value) for key, value in entry["evidence"].items()}
+            severity = Severity(entry["severity"])
+            findings.append(
+                Finding(entry["topic"], severity, entry["message"], entry["advice"], evidence)
+            )
+        return cls(tuple(findings))
+
     def to_frame(self) -> pd.DataFrame:
         """The findings as a table."""
         rows = [
@@ -95,3 +123,23 @@ class Diagnosis:
             " style='text-align:left'>finding</th></tr></thead>"
         )
         return f"<table>{head}<tbody>{rows}</tbody></table>" if rows else f"<p>{NOTHING}</p>"
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON has it: numbers of Python, lists, and nothing for what is not a number."""
+    if isinstance(value, np.generic):
+        return _plain(value.item())
+    if isinstance(value, Mapping):
+        return {str(key): _plain(entry) for key, entry in value.items()}
+    if isinstance(value, tuple | list):
+        return [_plain(entry) for entry in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if value is None or isinstance(value, str | int) else str(value)
+
+
+def _with_tuples(value: Any) -> Any:
+    """A value of a file, with tuples in place of its lists."""
+    if isinstance(value, list):
+        return tuple(_with_tuples(entry) for entry in value)
+    return value

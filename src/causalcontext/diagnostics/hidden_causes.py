@@ -48,6 +48,7 @@ from causalcontext.graphs.endpoints import GraphKind
 from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.results.equations import NUMBER, Equation, Mechanisms
 from causalcontext.results.evidence import HiddenSuspicion, ScoreEvidence
+from causalcontext.results.kept import answers_of
 from causalcontext.score.options import ScoreOptions
 
 if TYPE_CHECKING:
@@ -64,6 +65,14 @@ class _Shape(NamedTuple):
     straight: bool
     even: bool
     gaussian: bool
+
+
+def suspicion_of(result: ContextGraphs) -> HiddenSuspicion:
+    """The links that may stand for a hidden common cause, asked once and kept by the result."""
+    kept = answers_of(result)
+    if kept.suspicion is None:
+        kept.suspicion = hidden_suspicion(result)
+    return kept.suspicion
 
 
 def hidden_suspicion(result: ContextGraphs) -> HiddenSuspicion:

@@ -51,6 +51,7 @@ from causalcontext.kernels.limits import SAME_COLUMN_BELOW
 from causalcontext.model_checks.violations import CURVES, INTERACTIONS
 from causalcontext.results.equations import NUMBER, Mechanisms
 from causalcontext.results.evidence import HiddenSuspicion
+from causalcontext.results.violations import violations_of
 from causalcontext.score.options import ScoreOptions
 from causalcontext.timeseries.tested import cells_read
 
@@ -558,7 +559,7 @@ def _bent(result: ContextGraphs, now: Sequence[int]) -> bool:
     """
     evidence = result.evidence
     if evidence is None or evidence.mechanisms is None:
-        has_sign = any(violation.kind in BENT for violation in result.violations)
+        has_sign = any(violation.kind in BENT for violation in violations_of(result))
         return bool(result.settings.test_traits) or has_sign
     scales = evidence.mechanisms.scales
     for equation in evidence.mechanisms.equations:

@@ -20,13 +20,8 @@ import numpy as np
 from causalcontext.ci_tests.protocol import PreparedTest
 from causalcontext.data.dataset import Dataset
 from causalcontext.diagnostics.findings import Finding, Severity
-from causalcontext.diagnostics.settings import (
-    MOST_NAMED,
-    MOST_SECOND_QUERIES,
-    MOST_SECOND_VARIABLES,
-    SECOND_SECONDS,
-)
-from causalcontext.errors import CausalContextError, listed
+from causalcontext.diagnostics.settings import MOST_NAMED, MOST_SECOND_QUERIES, SECOND_SECONDS
+from causalcontext.errors import CausalContextError, listed, value_text
 from causalcontext.graphs.endpoints import (
     Endpoint,
     GraphKind,
@@ -39,8 +34,17 @@ from causalcontext.graphs.graph import Graph
 from causalcontext.kernels.arrays import Bools
 from causalcontext.methods.registry import run_method
 from causalcontext.methods.task import rows_task, windows_task
-from causalcontext.progress import COLLIDERS, Watch, nobody
-from causalcontext.results.changes import WithinContexts, inside_words, why_inside_only
+from causalcontext.progress import COLLIDERS, Advance, Watch, nobody, watching
+from causalcontext.results.changes import (
+    WithinContexts,
+    compare_contexts,
+    inside_words,
+    why_inside_only,
+    why_not_asked,
+)
+from causalcontext.results.kept import answers_of
+from causalcontext.results.settings import MOST_COMPARED_CONTEXTS
+from causalcontext.results.violations import suits_score, violations_of
 from causalcontext.score.options import ScoreOptions
 from causalcontext.search.algorithm import algorithm_1
 from causalcontext.search.forecast import queries_ahead
@@ -65,29 +69,40 @@ ADVICE = {
 }
 
 
-def second_opinion(result: ContextGraphs) -> ContextGraphs | str:
-    """The result of the other engine, or why there is none."""
+def ask_other_engine(
+    result: ContextGraphs, progress: bool | Advance = False
+) -> ContextGraphs | str:
+    """The result of the other engine, or why there is none; asked once, and kept.
+
+    What may speak against a claim that both make is asked as well: the model checks. The claims of
+    both are compared at once, so that tables and files read them.
+    """
+    kept = answers_of(result)
+    if kept.opinion is None:
+        kept.opinion = why_not_asked(result) or _asked(result, progress)
+    if not isinstance(kept.opinion, str):
+        violations_of(result)
+        for engine in (result, kept.opinion):
+            compare_contexts(engine, MOST_COMPARED_CONTEXTS * (MOST_COMPARED_CONTEXTS - 1) // 2)
+    return kept.opinion
+
+
+def _asked(result: ContextGraphs, progress: bool | Advance) -> ContextGraphs | str:
+    """The result of the other engine in `SECOND_SECONDS` seconds, or why it has none."""
     other = "score-ac" if result.evidence is None else "pc-ac"
-    if result.windowed is None and (result.rows is None or result.prepared is None):
-        return "a result without rows cannot be compared with another engine"
-    if not result.complete:
-        return f"{other} was not run: the search was interrupted"
-    if not result.cells.positions or result.union.kind is not GraphKind.CPDAG:
-        return f"{other} cannot be compared with a PAG, or where there is no context"
-    if result.settings.missing == "testwise" or len(result.names) > MOST_SECOND_VARIABLES:
-        return f"{other} was not run: too many variables, or incomplete rows"
     try:
-        return _run(result, other)
+        with watching(progress, SECOND_SECONDS) as watch:
+            return _run(result, other, watch)
     except CausalContextError as error:
         return f"{other} cannot be run: {error}"
 
 
-def _run(result: ContextGraphs, other: str) -> ContextGraphs | str:
+def _run(result: ContextGraphs, other: str, watch: Watch) -> ContextGraphs | str:
+    """The result of a search by the other engine, or that it took too long."""
     rows = result.rows
     prepared = result.prepared
     settings = replace(result.settings, method=other)
     options = ScoreOptions(transform="none", time_limit=SECOND_SECONDS, wrong_cells="keep")
-    watch = Watch(nobody, SECOND_SECONDS)
     if result.windowed is not None:
         task = windows_task(result.windowed, settings, options, 1, watch)
     else:
@@ -152,7 +167,7 @@ def unconfirmed_causes(result: ContextGraphs, rows: Dataset) -> Iterator[Finding
         edges = []
         for x, y in np.argwhere(at_issue.any(axis=0)).tolist():
             place = int(np.argmax(at_issue[:, x, y]))
-            where = "" if at_issue[:, x, y].all() else f" in {result.contexts[place]}"
+            where = "" if at_issue[:, x, y].all() else f" in {value_text(result.contexts[place])}"
             edges.append(
                 f"{result.names[x]} {mark_of(cautious[place], x, y)} {result.names[y]}{where}"
             )
@@ -189,7 +204,7 @@ def selection_bias(result: ContextGraphs) -> Iterator[Finding]:
     if not selects:
         scored = (
             "method='score-ac', which gives every context its own slopes, or "
-            if result.suits_score
+            if suits_score(result)
             else ""
         )
         advice = f"compare with {scored}method='pc-m', which searches each context separately"

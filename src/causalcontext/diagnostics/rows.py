@@ -41,7 +41,7 @@ from causalcontext.diagnostics.settings import (
     SHOWN_POWER,
 )
 from causalcontext.diagnostics.support import Cause, MatchedSupport, Support
-from causalcontext.errors import listed
+from causalcontext.errors import listed, value_text
 from causalcontext.graphs.endpoints import Endpoints, GraphKind, as_written, mark_of
 from causalcontext.kernels.arrays import Bools, Floats
 from causalcontext.kernels.rows.glm import first_slopes, fit_glm
@@ -158,14 +158,18 @@ def _shown(contexts: list[dict[str, Any]]) -> str:
     most = max(contexts, key=_by_rows)
     sizes = sorted(f"{facts['minimum detectable']:.2f}" for facts in contexts)
     if len(contexts) == 1:
-        return (
-            f"{fewest['context']} has {fewest['rows']:,} rows: a partial correlation of {sizes[0]}"
-        )
+        name = value_text(fewest["context"])
+        return f"{name} has {fewest['rows']:,} rows: a partial correlation of {sizes[0]}"
     span = " to ".join(dict.fromkeys((sizes[0], sizes[-1])))
     return (
-        f"contexts have from {fewest['rows']:,} rows ({fewest['context']}) to {most['rows']:,} "
-        f"({most['context']}): a partial correlation of {span}"
+        f"contexts have from {fewest['rows']:,} rows {_in_brackets(fewest['context'])} to"
+        f" {most['rows']:,} {_in_brackets(most['context'])}: a partial correlation of {span}"
     )
+
+
+def _in_brackets(value: object) -> str:
+    """The value of a context in one pair of brackets."""
+    return value_text(value) if isinstance(value, tuple) else f"({value})"
 
 
 def untestable_pairs(result: ContextGraphs) -> Iterator[Finding]:
@@ -173,7 +177,9 @@ def untestable_pairs(result: ContextGraphs) -> Iterator[Finding]:
     for place, value in enumerate(result.contexts):
         count = int((result.log.kept.decision[place] == Decision.UNTESTABLE).sum())
         if count:
-            message = f"{count} pairs could not be tested in {value} and kept their edge"
+            message = (
+                f"{count} pairs could not be tested in {value_text(value)} and kept their edge"
+            )
             yield Finding(
                 "untestable",
                 Severity.WARNING,
@@ -431,7 +437,8 @@ def _finding(
         "variance ratio": verdict.variance_ratio,
         "power": verdict.power,
     }
-    headline = f"{edge} is in {here} and not in {listed(without, MOST_NAMED)}"
+    names = listed(map(value_text, without), MOST_NAMED)
+    headline = f"{edge} is in {value_text(here)} and not in {names}"
     if change is not None and change.kind == "slope":
         headline += ", where its slope is not 0 either"
     words = f"it {WORDS[verdict.cause]}"

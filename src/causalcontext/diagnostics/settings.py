@@ -191,11 +191,6 @@ CUT_SECONDS = 30.0
 CUT_SHIFT = 0.05
 """The share of the rows past which a cut is moved where there is no interval (a share of rows)."""
 
-MOST_SECOND_VARIABLES = 60
-"""Variables up to which another method is asked (variables): beyond, it would take longer than a
-question should.
-"""
-
 SECOND_SECONDS = 60.0
 """The time limit of a second search (seconds)."""
 

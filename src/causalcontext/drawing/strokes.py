@@ -117,7 +117,7 @@ def context_panel(result: ContextGraphs, value: Any, probabilities: bool = False
 
     With `probabilities` a label has how probable an edge is, from draws of graphs.
     """
-    draws = result.effect_draws if probabilities else None
+    draws = result._effect_draws() if probabilities else None
     if isinstance(draws, str):
         raise OptionError(f"probabilities is True, but no graphs were drawn: {draws}")
     place = context_place(result.contexts, value)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.data.frames import frame_of, pd
-from causalcontext.errors import DataError, check_choice, did_you_mean
+from causalcontext.errors import DataError, check_choice, did_you_mean, listed, value_text
 from causalcontext.graphs.endpoints import (
     Endpoint,
     Endpoints,
@@ -181,7 +181,8 @@ class Graph:
             spelled = at(name[0], -name[1])
         if spelled not in self._index:
             raise DataError(
-                f"the graph has no variable {name!r}{did_you_mean(spelled, self.names)}"
+                f"the graph has no variable {name!r}{did_you_mean(spelled, self.names)} (expected"
+                f" one of {listed(map(repr, self.names), 8)})"
             )
         return self._index[spelled]
 
@@ -396,7 +397,7 @@ class LabeledUnion:
         for edge in self.edges:
             label = ""
             if edge.contexts != self.all_contexts:
-                label = f"  [{', '.join(map(str, edge.contexts))}]"
+                label = f"  [{', '.join(map(value_text, edge.contexts))}]"
             lines.append(f"{edge.source} {edge.mark} {edge.target}{label}")
         return "\n".join(lines) or "(no edges)"
 

@@ -31,16 +31,17 @@ from causalcontext.data.columns import number_text
 from causalcontext.data.files import check_writable, write_whole
 from causalcontext.data.frames import frame_of
 from causalcontext.diagnostics.best_cut import endpoints_at
-from causalcontext.diagnostics.diagnose import diagnose
 from causalcontext.diagnostics.findings import Diagnosis, Finding, Severity
+from causalcontext.diagnostics.other_methods import ask_other_engine
 from causalcontext.diagnostics.stability import Stability
 from causalcontext.drawing.names import printable
 from causalcontext.drawing.strokes import shown
 from causalcontext.drawing.time_layout import result_layout
-from causalcontext.errors import OptionError, listed, shortly
+from causalcontext.errors import OptionError, listed, shortly, value_text
 from causalcontext.graphs.endpoints import Endpoints, as_written, mark_of
 from causalcontext.graphs.graph import Graph, union_endpoints
 from causalcontext.graphs.lag_names import at
+from causalcontext.progress import Count
 from causalcontext.report.advice import in_a_report
 from causalcontext.report.payload import Section, drawn, four_digits, marks, payload
 from causalcontext.report.text import CAREFUL
@@ -52,6 +53,7 @@ from causalcontext.results.changes import (
     verdict_on,
 )
 from causalcontext.results.cut import CUT, Cut
+from causalcontext.results.kept import answers_of, questions_left
 from causalcontext.results.levels_and_spreads import KINDS
 from causalcontext.results.notes import About, about
 from causalcontext.results.series import copies_in, series_of
@@ -68,6 +70,7 @@ Spoken = Callable[[str], str]
 _UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 LEAST = 0.5
 """Pairs without an edge are listed where this share of samples has one."""
+NOT_ASKED_TITLE = "What was not asked"
 MOST_STORIES = 12
 MOST_FINDINGS = 5
 """Findings beside the warnings of the result, of which all are told."""
@@ -86,12 +89,30 @@ def write_report(
     *,
     title: str | None = None,
     stability: Stability | None = None,
+    diagnose: bool = False,
     spoken: Spoken = in_a_report,
 ) -> None:
     """Write the page to a file, whole or not at all; see `ContextGraphs.report`."""
     check_writable(path)
-    again = () if stability is None else (stability_section(result, stability),)
+    if diagnose:
+        ask_for_report(result)
+    shares = answers_of(result).stability if stability is None else stability
+    again = () if shares is None else (stability_section(result, shares),)
     write_whole(path, page(result, title, again, spoken))
+
+
+def ask_for_report(result: ContextGraphs, progress: bool | Count = False) -> None:
+    """Ask a result what a full report shows: its diagnosis, another engine about differences, and
+    probabilities of edges. Nothing is asked of a cut search.
+    """
+    if not result.final:
+        return
+    searched = result.searched
+    if result.evidence is None and len(searched.contexts) > 1:
+        ask_other_engine(searched)
+    result.diagnose(progress=progress)
+    if result.evidence is not None:
+        result.probabilities()
 
 
 def page(
@@ -109,7 +130,7 @@ def page(
 
     thin = result.thin
     result = result.searched
-    diagnosis = diagnose(result) if result.final else Diagnosis(())
+    diagnosis = answers_of(result).diagnosis or Diagnosis(())
     own = [] if result.evidence is None else [Section("Scores", (), result.scores())]
     if thin is not None:
         own.append(Section("Contexts with too few rows", (told(f"{thin.warning}."), *thin.stories)))
@@ -236,7 +257,13 @@ def answer(result: ContextGraphs, findings: Iterable[Finding], spoken: Spoken = 
         if more > 0:
             told += f"<p>{more} more {'is' if more == 1 else 'are'} not listed here.</p>"
         parts = f"<h2>What differs between the contexts?</h2>{told}"
-    parts = careful + parts
+    questions = [] if not result.final else questions_left(result)
+    asked = (
+        f"<h2>{NOT_ASKED_TITLE}</h2>{_list(printable(spoken(text)) for text in questions)}"
+        if questions
+        else ""
+    )
+    parts = careful + parts + asked
     return (
         parts
         and f'<section class="card" id="answer" aria-label="The answer in short">{parts}</section>'
@@ -328,7 +355,7 @@ def _lagged_sentence(
     turned = row["effect_present"] * row["effect_absent"] < 0 and not is_curved(result)
     what = "turns its sign" if turned else "changes its slope"
     if row["kind"] == "edge":
-        what = f"is found in {shown(str(row['present']))} only"
+        what = f"is found in {shown(value_text(row['present']))} only"
     read = copies_in(result.reads.get(row["target"]))
     if any(lags != (0,) for _, lags in read):
         copies = [" or ".join(shown(at(name, lag)) for lag in lags) for name, lags in read]
@@ -348,7 +375,7 @@ def _lagged_sizes(
     if is_curved(result):  # the effects are shares of the curve, 1 is all of it, and have no errors
         remains = row["effect_absent"]
         return (
-            f": {remains:.2g} of its curve remains in {shown(str(row['absent']))}"
+            f": {remains:.2g} of its curve remains in {shown(value_text(row['absent']))}"
             if np.isfinite(remains)
             else ""
         )
@@ -360,7 +387,7 @@ def _lagged_sizes(
         interval = _interval(
             Slope(size, errors.get((row["source"], row["target"], value), np.nan), np.nan, 0)
         )
-        slopes.append(f"{interval or format(size, '.2g')} in {shown(str(value))}")
+        slopes.append(f"{interval or format(size, '.2g')} in {shown(value_text(value))}")
     return f": its slope is {', '.join(slopes)}"
 
 
@@ -433,7 +460,7 @@ def _verdict(said: ChangeVerdict | None) -> str:
 
 
 def _shown(result: ContextGraphs, place: int) -> str:
-    return shown(str(result.contexts[place]))
+    return shown(value_text(result.contexts[place]))
 
 
 MOST_VARIABLES = 40

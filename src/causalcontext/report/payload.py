@@ -21,7 +21,7 @@ from causalcontext.drawing.names import printable
 from causalcontext.drawing.settings import NARROW_MARGIN
 from causalcontext.drawing.strokes import graph_panel, mark_meanings
 from causalcontext.drawing.time_layout import result_layout
-from causalcontext.errors import CausalContextError
+from causalcontext.errors import CausalContextError, value_text
 from causalcontext.knowledge import Knowledge
 from causalcontext.report.advice import in_a_report
 from causalcontext.report.text import remarks, warnings
@@ -30,6 +30,7 @@ from causalcontext.results.effects.table import asked_pairs, asked_rows, columns
 from causalcontext.results.equations import partial_curves
 from causalcontext.results.evidence import FOLLOWED
 from causalcontext.results.explain import explained
+from causalcontext.results.kept import answers_of, with_answers
 from causalcontext.results.log import Decision
 from causalcontext.results.series import context_nodes
 from causalcontext.results.words import context_words, p_text, view_words
@@ -75,14 +76,15 @@ def payload(
         context_words(shown.context, value, shown.settings.indicator) for value in shown.contexts
     ]
     titles = ["all rows"] if shown.context is None else titles
-    suspected = () if result.evidence is None else result.suspicion.suspected
+    suspicion = answers_of(result).suspicion
+    suspected = () if suspicion is None else suspicion.suspected
     return {
         "names": list(shown.names),
         "columns": [printable(name) for name in shown.columns],
         "context": None if shown.context is None else printable(shown.context),
         "contextVariables": sorted(context_nodes(shown)),
         "time": _time(shown),
-        "contexts": [printable(str(value)) for value in shown.contexts],
+        "contexts": [printable(value_text(value)) for value in shown.contexts],
         "titles": [printable(title) for title in titles],
         "rows": list(result.data.rows),
         "kinds": list(result.data.kinds),
@@ -335,9 +337,16 @@ def presentable(result: ContextGraphs) -> ContextGraphs:
         for shown, graph in zip(values, result.graphs.values(), strict=True)
     }
     settings = replace(result.settings, knowledge=Knowledge())
-    return replace(
+    shown = replace(
         result, names=names, levels=levels, contexts=values, graphs=graphs, settings=settings
     )
+    answers = answers_of(result).renamed(
+        dict(zip(result.names, names, strict=True)),
+        dict(zip(result.contexts, values, strict=True)),
+    )
+    if answers.opinion is not None and not isinstance(answers.opinion, str):
+        answers = replace(answers, opinion=presentable(answers.opinion))
+    return with_answers(shown, answers)
 
 
 def stories(shown: ContextGraphs, i: int, j: int) -> list[str]:
@@ -363,7 +372,8 @@ def shown_once(names: Sequence[str]) -> tuple[str, ...]:
 def effects_panel(shown: ContextGraphs) -> dict[str, Any] | None:
     """What the panel needs to know of a presentable result; None where there are no numbers."""
     try:
-        mechanics = Mechanics(shown, intervals="auto")
+        drawn = answers_of(shown).orders is not None
+        mechanics = Mechanics(shown, intervals="auto" if drawn else "graph")
         pairs = asked_pairs(mechanics, None, None)
     except CausalContextError:
         return None

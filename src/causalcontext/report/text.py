@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence, Sized
 from typing import TYPE_CHECKING, Any
 
+from causalcontext.errors import value_text
 from causalcontext.results.few_rows import thin_words
+from causalcontext.results.kept import questions_left
 from causalcontext.results.untested import untested_edges
 from causalcontext.results.words import context_words
 
@@ -47,7 +49,7 @@ def summary(result: ContextGraphs) -> str:
     graphs = [] if result.context is None else graphs
     if thin is not None:
         graphs += [
-            f"{thin.context} = {value} ({thin_words(count)}, the union below)"
+            f"{thin.context} = {value_text(value)} ({thin_words(count)}, the union below)"
             for value, count in thin.rows
         ]
     title = (
@@ -92,12 +94,14 @@ def _heading(result: ContextGraphs) -> str:
     ]
     if result.context is not None:
         rows = ", ".join(
-            f"{value}: {n:,}" for value, n in zip(result.contexts, result.data.rows, strict=True)
+            f"{value_text(value)}: {n:,}"
+            for value, n in zip(result.contexts, result.data.rows, strict=True)
         )
         lines.append(f"context {result.context}, rows by value: {rows}")
     if any(result.data.lost):
         lost = ", ".join(
-            f"{value}: {n:,}" for value, n in zip(result.contexts, result.data.lost, strict=True)
+            f"{value_text(value)}: {n:,}"
+            for value, n in zip(result.contexts, result.data.lost, strict=True)
         )
         lines.append(f"rows dropped for missing values: {lost}")
     if result.data.without_context:
@@ -105,7 +109,9 @@ def _heading(result: ContextGraphs) -> str:
             f"rows dropped without a value of {result.context}: {result.data.without_context:,}"
         )
     if result.data.emptied:
-        gone = ", ".join(f"{value} ({rows:,} rows)" for value, rows in result.data.emptied)
+        gone = ", ".join(
+            f"{value_text(value)} ({rows:,} rows)" for value, rows in result.data.emptied
+        )
         lines.append(f"contexts without a complete row, which have no graph: {gone}")
     if not result.final:
         left = "untested edges are still there and nothing is oriented"
@@ -132,6 +138,9 @@ def remarks(result: ContextGraphs) -> list[str]:
             f"note: {cut:,} pairs kept their edge though not all sets of {smallest} and more"
             " neighbours were tried"
         )
+    if result.final:
+        questions = "; ".join(questions_left(result))
+        found += [f"not asked: {questions}"] if questions else []
     return found
 
 

@@ -230,9 +230,7 @@ class EffectMethods:
             raise OptionError(
                 f"the graphs must have the variables of the result in its order: {result.names}"
             )
-        return replace(
-            result, graphs=graphs, origins={}, doubts=(), evidence=None, known_orders=None
-        )
+        return replace(result, graphs=graphs, origins={}, doubts=(), evidence=None)
 
     def _mechanics(self, errors: str, intervals: str = "graph") -> Any:
         """The fits, kept as long as the result lives."""

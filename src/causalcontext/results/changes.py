@@ -14,6 +14,7 @@ or the dependences of the contexts cancel.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from enum import StrEnum
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -21,14 +22,24 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from causalcontext.data.frames import frame_of, pd
-from causalcontext.errors import CausalContextError, OptionError
-from causalcontext.graphs.endpoints import Endpoint, as_written, directed, mark_of, may_cause
+from causalcontext.errors import CausalContextError, OptionError, value_text
+from causalcontext.graphs.endpoints import (
+    Endpoint,
+    GraphKind,
+    as_written,
+    directed,
+    mark_of,
+    may_cause,
+)
 from causalcontext.graphs.lag_names import split
 from causalcontext.kernels.arrays import Floats
+from causalcontext.results.empty import because, empty
 from causalcontext.results.equations import NUMBER
 from causalcontext.results.evidence import FOLLOWED, ScoreEvidence
+from causalcontext.results.kept import answers_of
 from causalcontext.results.levels_and_spreads import KINDS, LEVEL, moved, readers, shared_bend
 from causalcontext.results.series import context_nodes
+from causalcontext.results.settings import MOST_FOR_SECOND_OPINION
 from causalcontext.results.slope_fits import (
     SHOWN,
     RowFits,
@@ -38,6 +49,7 @@ from causalcontext.results.slope_fits import (
     possible_causes,
 )
 from causalcontext.results.slopes import heterogeneity
+from causalcontext.results.thin import why_no_changes
 from causalcontext.results.violations import (
     bends_in,
     by_ranks,
@@ -64,8 +76,6 @@ Where noise is not Gaussian twice as many: a law that is not quite right tells d
 20 nats wrongly."""
 CLAIMED = "claimed"
 CANDIDATE = "candidate"
-MOST_CONTEXTS = 10
-"""Of more contexts not all pairs are compared when a result is saved."""
 Claim = tuple[str, str, str, str]
 """Two variables in the order of their names, and the contexts with and without the edge."""
 
@@ -100,22 +110,65 @@ class Change(NamedTuple):
     status: str = CANDIDATE
 
 
-def changes(
-    result: ContextGraphs, first: Any, second: Any, alpha: float | None = None
+def all_changes(
+    result: ContextGraphs, first: Any = None, second: Any = None, alpha: float | None = None
 ) -> pd.DataFrame:
-    """The differences between two context graphs, those that may be claimed first."""
-    found = found_changes(result, first, second, alpha)
-    order = sorted(found, key=lambda c: (not c.claimed, c.q if c.q == c.q else 2.0))
-    return frame_of(order, columns=list(Change._fields)).astype({"claimed": bool})
+    """The differences between contexts, two at a time; see `ContextGraphs.changes`."""
+    pairs = list(_pairs_to_compare(result.contexts, first, second))
+    if not pairs:
+        return no_changes(WITHOUT_CONTEXT if result.context is None else ONE_CONTEXT)
+    reasons = []
+    listed_changes: list[Change] = []
+    for pair in pairs:
+        reason = why_no_changes(result, *pair)
+        if reason:
+            reasons.append(reason)
+        else:
+            listed_changes += sorted(found_changes(result.searched, *pair, alpha), key=_by_claim)
+    if not listed_changes:
+        return no_changes("; ".join(dict.fromkeys(reasons)) or _nothing_differs(result, pairs))
+    if len(pairs) > 1:
+        listed_changes.sort(key=_by_claim)
+    return frame_of(listed_changes, columns=list(Change._fields)).astype({"claimed": bool})
+
+
+def _by_claim(change: Change) -> tuple[bool, float]:
+    """The order of a table: claims first, then by the adjusted p-value."""
+    return (not change.claimed, change.q if change.q == change.q else 2.0)
+
+
+def _pairs_to_compare(
+    contexts: Sequence[Any], first: Any, second: Any
+) -> Iterator[tuple[Any, Any]]:
+    """The contexts that are compared, two at a time; a single one with all others."""
+    if first is None and second is None:
+        yield from combinations(contexts, 2)
+    elif first is None or second is None:
+        value = contexts[context_place(contexts, second if first is None else first)]
+        yield from ((value, other) for other in contexts if other != value)
+    else:
+        yield first, second
+
+
+WITHOUT_CONTEXT = "there is only one graph; pass context=... to discover to compare contexts"
+ONE_CONTEXT = "only one context has enough rows, so there is nothing to compare"
+
+
+def _nothing_differs(result: ContextGraphs, pairs: Sequence[tuple[Any, Any]]) -> str:
+    """Why a table of changes is empty though contexts were compared."""
+    if result.settings.method == "pc-p":
+        return "pc-p has one graph for all contexts, so no edge differs between them"
+    where = f"{pairs[0][0]} and {pairs[0][1]}" if len(pairs) == 1 else "any two contexts"
+    return f"no edge, slope, level or spread is known to differ between {where}"
 
 
 def no_changes(reason: str) -> pd.DataFrame:
-    """The table of `changes` without a row; `attrs["reason"]` says in words why nothing was
-    compared.
-    """
-    table = frame_of(columns=list(Change._fields)).astype({"claimed": bool})
-    table.attrs["reason"] = reason
-    return table
+    """The table of `changes` without a row; `attrs["reason"]` says in words why."""
+    return because(frame_of(columns=list(Change._fields)).astype({"claimed": bool}), reason)
+
+
+NOT_CONFIRMED = "score-ac was not asked: second_opinion() compares both"
+NO_AGREEMENT = "score-ac does not confirm it"
 
 
 def found_changes(
@@ -129,21 +182,22 @@ def found_changes(
     measurements: what it stands for may be a finer cause that is not in the table, and this leaves
     links that differ between contexts though nothing changes.
     """
-    found = [_unless_vetoed(result, change) for change in own_claims(result, first, second, alpha)]
-    claimed = [change for change in found if change.claimed]
-    if result.evidence is not None or not claimed:
-        return found
-    agreed = confirmed(result, claimed[0].present, claimed[0].absent, alpha)
-    if isinstance(agreed, str):
-        return [_candidate(change, agreed) if change.claimed else change for change in found]
-    return [
-        (
-            _candidate(change, "score-ac does not confirm it")
-            if change.claimed and claim_of(change) not in agreed
-            else change
-        )
-        for change in found
+    weighed = [
+        _unless_vetoed(result, change) for change in own_claims(result, first, second, alpha)
     ]
+    if result.evidence is not None:
+        return weighed
+    return [_unless_score_disagrees(result, change, alpha) for change in weighed]
+
+
+def _unless_score_disagrees(result: ContextGraphs, change: Change, alpha: float | None) -> Change:
+    """The change as it is, or a candidate, if score-ac does not claim what tests do."""
+    if not change.claimed:
+        return change
+    agreed = confirmed(result, change.present, change.absent, alpha)
+    if isinstance(agreed, str):
+        return _candidate(change, agreed)
+    return change if agreed.intersection(_same_claims(change)) else _candidate(change, NO_AGREEMENT)
 
 
 def _unless_vetoed(result: ContextGraphs, change: Change) -> Change:
@@ -194,14 +248,28 @@ def model_is_wrong(result: ContextGraphs, change: Change) -> str:
 
 def own_claims(
     result: ContextGraphs, first: Any, second: Any, alpha: float | None = None
-) -> list[Change]:
-    """The differences between two context graphs, with what these graphs alone would claim."""
-    fits = fits_of(result)
+) -> tuple[Change, ...]:
+    """The differences between two context graphs, with what these graphs alone would claim.
+
+    They are compared once: the answer at the level of the search is kept.
+    """
+    if result.context is None:
+        raise OptionError(WITHOUT_CONTEXT)
     a = context_place(result.contexts, first)
     b = context_place(result.contexts, second)
     if a == b:
         raise OptionError(f"changes needs two different contexts, got {first!r} twice")
-    level = result.settings.alpha if alpha is None else alpha
+    if alpha is not None:
+        return tuple(_compared(result, a, b, alpha))
+    known = answers_of(result).compared
+    if (a, b) not in known:
+        known[a, b] = tuple(_compared(result, a, b, result.settings.alpha))
+    return known[a, b]
+
+
+def _compared(result: ContextGraphs, a: int, b: int, level: float) -> list[Change]:
+    """The differences between two contexts, by their places."""
+    fits = fits_of(result)
     found = list(_one_sided(result, fits, a, b))
     for x, y in fits.moved(a, b):  # links that both contexts have, with slopes that may differ
         here, there, p, doubt = (
@@ -249,7 +317,47 @@ def own_claims(
         )
         for change, q in zip(found, adjusted, strict=True)
     ]
+    found += _tested_slopes(result, fits, a, b, level)
     return [*found, *_levels_and_spreads(result, found, a, b, level), *_other_ends(result, a, b)]
+
+
+def _tested_slopes(
+    result: ContextGraphs, fits: RowFits | WindowFits, a: int, b: int, level: float
+) -> list[Change]:
+    """After a search by tests: the links of both contexts whose slopes differ.
+
+    Such a search models no slopes, so those of all its links are compared: their p-values are
+    adjusted by themselves, and links whose slopes may be the same are not listed.
+    """
+    if result.evidence is not None or not isinstance(fits, RowFits):
+        return []
+    rows = []
+    for x, y in fits.shared_links(a, b):
+        here, there, p, doubt, _ = fits.compare_slopes(x, y, a, b, both=True)
+        change = Change(
+            result.names[x],
+            result.names[y],
+            mark_of(result.graphs[result.contexts[a]].endpoints, x, y),
+            "slope",
+            result.contexts[a],
+            result.contexts[b],
+            here.value,
+            there.value,
+            there.value - here.value,
+            p,
+            reason=doubt,
+        )
+        rows.append(change)
+    adjusted = false_discovery([change.p for change in rows])
+    differing = []
+    for change, q in zip(rows, adjusted.tolist(), strict=True):
+        if not q <= level:
+            continue
+        if change.reason:
+            differing.append(change._replace(q=q))
+        else:
+            differing.append(_decided(fits, change, q, level, "slopes"))
+    return differing
 
 
 def _why_alike(
@@ -289,7 +397,7 @@ def _decided(
     change = change._replace(q=q)
     if not q <= level:
         return change._replace(reason=_why_alike(fits, change, q, level, what))
-    if result.table is None and isinstance(result.known_claims, tuple):
+    if result.table is None and isinstance(answers_of(result).claims, tuple):
         return _recalled(result, change)
     x, y = (result.names.index(name) for name in (change.source, change.target))
     two = (
@@ -314,8 +422,8 @@ def is_bent(result: ContextGraphs, change: Change) -> bool:
 
 def moved_words(change: Change) -> str:
     """What a context does to the level or to the spread of a mechanism, in a sentence."""
-    here = str(change.present)
-    there = str(change.absent)
+    here = value_text(change.present)
+    there = value_text(change.absent)
     if change.kind == LEVEL:
         levels = f"{change.effect_present:.3g} in {here} and {change.effect_absent:.3g} in {there}"
         return (
@@ -328,7 +436,7 @@ def moved_words(change: Change) -> str:
 
 def _recalled(result: ContextGraphs, change: Change) -> Change:
     """What was claimed before a result was saved that needs rows to be compared again."""
-    known = result.known_claims
+    known = answers_of(result).claims
     if not isinstance(known, str) and known is not None and claim_of(change) in known:
         return change._replace(claimed=True, status=CLAIMED, reason="")
     cannot = "it cannot be tested again, since the file has no rows: save the result with rows=True"
@@ -376,62 +484,101 @@ VETOES = (_few_values, scale_is_doubtful, model_is_wrong)
 def confirmed(
     result: ContextGraphs, first: Any, second: Any, alpha: float | None = None
 ) -> set[Claim] | str:
-    """The claims of score-ac about the same rows, or why it was not asked; those that were saved,
-    if loaded.
+    """The claims of score-ac about the same rows, or why there are none; those that were saved, if
+    loaded.
     """
-    if result.known_claims is not None:
-        return (
-            result.known_claims
-            if isinstance(result.known_claims, str)
-            else set(result.known_claims)
-        )
-    other = result.second_opinion
-    if isinstance(other, str):
-        return other
-    return {
-        claim_of(change) for change in own_claims(other, first, second, alpha) if change.claimed
-    }
+    kept = answers_of(result)
+    if kept.claims is not None and kept.opinion is None:
+        return kept.claims if isinstance(kept.claims, str) else set(kept.claims)
+    if kept.opinion is None:
+        return why_not_asked(result) or NOT_CONFIRMED
+    if isinstance(kept.opinion, str):
+        return kept.opinion
+    claims = own_claims(kept.opinion, first, second, alpha)
+    return {claim_of(change) for change in claims if change.claimed}
 
 
-def claims_to_keep(result: ContextGraphs) -> tuple[Claim, ...] | str:
-    """What score-ac confirms between any two contexts, for a file; score-ac is asked only where
-    there is something.
+def why_not_asked(result: ContextGraphs) -> str:
+    """Why no other engine can be asked about a result, in words; "" if it can."""
+    other = "score-ac" if result.evidence is None else "pc-ac"
+    if result.windowed is None and (result.rows is None or result.prepared is None):
+        return "a result without rows cannot be compared with another engine"
+    if not result.complete:
+        return f"{other} was not run: the search was interrupted"
+    if not result.cells.positions or result.union.kind is not GraphKind.CPDAG:
+        return f"{other} cannot be compared with a PAG, or where there is no context"
+    if result.settings.missing == "testwise" or len(result.names) > MOST_FOR_SECOND_OPINION:
+        return f"{other} was not run: too many variables, or incomplete rows"
+    return ""
 
-    Of a score-based result, what it claims itself: without rows neither curves nor bends can be
-    compared again.
+
+def compare_contexts(result: ContextGraphs, most: int) -> None:
+    """Compare all contexts, two at a time, and keep the answers, if that takes at most so many
+    comparisons.
     """
-    if result.known_claims is not None:
-        return result.known_claims
-    if len(result.contexts) > MOST_CONTEXTS or (result.moments is None and result.series is None):
-        return "score-ac was not run before the result was saved"
+    contexts = result.contexts
+    if result.context is None or len(contexts) * (len(contexts) - 1) // 2 > most:
+        return
+    if result.moments is None and result.series is None:
+        return
+    for first, second in combinations(contexts, 2):
+        with suppress(CausalContextError):  # changes() raises it again, with its sentence
+            own_claims(result, first, second)
+
+
+def claims_to_keep(result: ContextGraphs) -> tuple[Claim, ...] | str | None:
+    """The claims that stand between the contexts that were compared, for a file; None where
+    score-ac was not asked.
+
+    Without rows neither curves nor bends can be compared again, so a loaded result makes the claims
+    that it made before, and no others.
+    """
+    kept = answers_of(result)
+    if kept.claims is not None and kept.opinion is None:
+        return kept.claims
     if result.context is None:
         return ()
-    kept: dict[Claim, None] = {}
-    for first, second in combinations(result.contexts, 2):
-        claimed = [change for change in own_claims(result, first, second) if change.claimed]
-        made = [
-            claim_of(change)
-            for change in claimed
-            if not scale_is_doubtful(result, change) and not model_is_wrong(result, change)
-        ]
-        if made:
-            agreed = made if result.evidence is not None else confirmed(result, first, second)
-            if isinstance(agreed, str):
-                return agreed
-            kept |= dict.fromkeys(claim for claim in made if claim in agreed)
-    return tuple(kept)
+    if result.evidence is None and (kept.opinion is None or isinstance(kept.opinion, str)):
+        return kept.opinion
+    claims: dict[Claim, None] = {}
+    for (a, b), compared in list(kept.compared.items()):
+        agreed = None
+        if result.evidence is None:
+            agreed = confirmed(result, result.contexts[a], result.contexts[b])
+        for change in compared:
+            if not change.claimed or scale_is_doubtful(result, change):
+                continue
+            confirms = (
+                agreed is None
+                or isinstance(agreed, str)
+                or agreed.intersection(_same_claims(change))
+            )
+            if confirms and not model_is_wrong(result, change):
+                claims[claim_of(change)] = None
+    return tuple(claims)
 
 
 def claim_of(change: Change) -> Claim:
     """The two ends by name, and the contexts as they are written; of a slope in any order, which is
     the alphabet's.
     """
-    here, there = (str(value) for value in (change.present, change.absent))
+    here, there = (value_text(value) for value in (change.present, change.absent))
     if change.kind != "edge":
         here, there = sorted((here, there))
     if change.kind in KINDS:  # one context may change both of a variable
         here, there = (f"{change.kind} in {value}" for value in (here, there))
     return (*sorted((change.source, change.target)), here, there)  # type: ignore[return-value]
+
+
+def _same_claims(change: Change) -> tuple[Claim, ...]:
+    """The claims of another engine that say as much: a slope also differs where that one finds the
+    link in one of the two contexts alone.
+    """
+    claim = claim_of(change)
+    if change.kind != "slope":
+        return (claim,)
+    first, second, here, there = claim
+    return (claim, (first, second, there, here))
 
 
 def _candidate(change: Change, reason: str) -> Change:
@@ -457,16 +604,15 @@ def labels(result: ContextGraphs, negligible: float = LARGEST_NEGLIGIBLE) -> pd.
                 (*edge, value, *_label(result, fits, x, y, place, negligible))
                 for place, value in enumerate(result.contexts)
             ]
-    return frame_of(rows, columns=LABEL_COLUMNS)
+    table = frame_of(rows, columns=LABEL_COLUMNS)
+    return because(table, "no edge between system variables in any context")
 
 
 def no_labels(reason: str) -> pd.DataFrame:
     """The table of `labels` without a row; `attrs["reason"]` says in words why no contexts were
     compared.
     """
-    table = frame_of(columns=LABEL_COLUMNS)
-    table.attrs["reason"] = reason
-    return table
+    return empty(LABEL_COLUMNS, reason)
 
 
 def false_discovery(p: Sequence[float], of: int = 0) -> Floats:

@@ -30,24 +30,27 @@ from causalcontext.kernels.arrays import Values
 from causalcontext.kernels.levels.gaussian import STUDENT
 from causalcontext.knowledge import Knowledge
 from causalcontext.model_checks.violations import Violation
-from causalcontext.results.changes import claims_to_keep
+from causalcontext.results.changes import Change, claims_to_keep
 from causalcontext.results.cut import Cut
 from causalcontext.results.effects.mixture import OrderDraws
 from causalcontext.results.equations import tuples
 from causalcontext.results.evidence import HiddenSuspicion, ScoreEvidence
 from causalcontext.results.few_rows import ThinLevels
+from causalcontext.results.kept import KeptAnswers, answers_of
 from causalcontext.results.log import CITestLog, Decision, Entries
 from causalcontext.results.notes import marked, with_marks
 from causalcontext.results.outcome import DataSummary, Settings
 from causalcontext.results.schema import check_content, check_range
 from causalcontext.results.series import SeriesFacts
 from causalcontext.results.thin import as_searched
+from causalcontext.results.words import context_place
 from causalcontext.results.wrong_cells import WrongCells
 from causalcontext.screening.left_out import DoubtfulScale, LeftOut, Why
 from causalcontext.search.family import Doubt, Origin
 from causalcontext.views import Contexts, Reason
 
 if TYPE_CHECKING:
+    from causalcontext.diagnostics.stability import Stability
     from causalcontext.results.contexts import ContextGraphs
 
 _LEVEL_TYPES = {"int": int, "float": float, "bool": bool, "str": str}
@@ -111,7 +114,8 @@ def to_dict(result: ContextGraphs) -> dict[str, Any]:
     marks_of_warnings = [list(mark) for mark in marked(result.warnings)]
     cells = result.cells
     log = result.log
-    drawn = None if result.evidence is None else result.order_draws
+    kept = answers_of(result)
+    drawn = kept.orders
     # columns of lists, one list per context; null stands for not a number, "inf" for an infinite
     # statistic
     log_columns = {
@@ -161,11 +165,17 @@ def to_dict(result: ContextGraphs) -> dict[str, Any]:
             "warnings": list(result.warnings),
             "evidence": None if result.evidence is None else result.evidence.to_dict(),
             "notes": list(result.notes),
-            "claims": claims if isinstance(claims, str) else [list(claim) for claim in claims],
-            "suspicion": asdict(result.suspicion),
-            "violations": [
-                [one.kind, list(one.columns), one.size, one.key] for one in result.violations
+            "claims": [list(claim) for claim in claims] if isinstance(claims, tuple) else claims,
+            "suspicion": None if kept.suspicion is None else asdict(kept.suspicion),
+            "compared": [
+                [*places, [_change_to_list(result.contexts, change) for change in changes]]
+                for places, changes in kept.compared.items()
             ],
+            "violations": (
+                None
+                if kept.violations is None
+                else [[one.kind, list(one.columns), one.size, one.key] for one in kept.violations]
+            ),
             "moments": moments_to_dict(result.moments),
         }
         | ({"notes_about": marks} if marks else {})
@@ -175,6 +185,8 @@ def to_dict(result: ContextGraphs) -> dict[str, Any]:
             if drawn is None
             else {"order_draws": drawn if isinstance(drawn, str) else drawn.to_dict()}
         )
+        | ({} if kept.diagnosis is None else {"diagnosis": kept.diagnosis.to_list()})
+        | ({} if kept.stability is None else {"stability": _stability_to_dict(kept.stability)})
         | ({} if result.wrong_cells is None else {"wrong_cells": result.wrong_cells.to_dict()})
         | ({"left_out": [asdict(left) for left in result.left_out]} if result.left_out else {})
         | (
@@ -210,7 +222,6 @@ def fields_from_dict(content: dict[str, Any]) -> dict[str, Any]:
     series: SeriesFacts | None = more.get("series")
     asked = cells if series is None else series.asked(cells)
     columns = len(names) if series is None else len(series.columns(names))
-    drawn = content.get("order_draws")
     kept = content.get("rows")
     return dict(
         names=names,
@@ -250,18 +261,6 @@ def fields_from_dict(content: dict[str, Any]) -> dict[str, Any]:
             PreparedGaussian(moments, cells, statistic) if numbers and moments is not None else None
         ),
         moments=moments,
-        known_claims=tuples(content["claims"]),
-        known_suspicion=HiddenSuspicion(
-            **{name: tuples(value) for name, value in content["suspicion"].items()}
-        ),
-        known_orders=(
-            OrderDraws.from_dict(drawn, len(names), len(cells.positions))
-            if isinstance(drawn, dict)
-            else drawn
-        ),
-        known_violations=tuple(
-            Violation(*tuples(violation)) for violation in content["violations"]
-        ),
         rows=(
             None
             if kept is None
@@ -278,6 +277,60 @@ def _settings_from_dict(stored: dict[str, Any]) -> Settings:
         traits = declared_traits(TESTS.get(stored["test"]))
     knowledge = Knowledge.from_dict(stored["knowledge"])
     return Settings(**stored | {"knowledge": knowledge, "test_traits": tuple(traits)})
+
+
+def _stability_to_dict(stability: Stability) -> dict[str, Any]:
+    """The shares over bootstrap samples, with contexts by their places."""
+    contexts = list(stability.result.contexts)
+    labels = [
+        [x, y, [[list(map(contexts.index, label)), share] for label, share in shares.items()]]
+        for (x, y), shares in stability.label_frequency.items()
+    ]
+    return {
+        "samples": stability.samples,
+        "frequency": encoded(stability.frequency),
+        "labels": labels,
+    }
+
+
+def _change_to_list(contexts: Sequence[Any], change: Change) -> list[Any]:
+    """A difference between two contexts, with these by their places; null for not a number."""
+    places = (context_place(contexts, value) for value in (change.present, change.absent))
+    named = change._replace(present=next(places), absent=next(places))
+    return [None if value != value else value for value in named]
+
+
+def _change_from_list(contexts: Sequence[Any], stored: Sequence[Any]) -> Change:
+    """The difference of `_change_to_list`."""
+    values: list[Any] = [float("nan") if value is None else value for value in stored]
+    change = Change(*values)
+    return change._replace(present=contexts[change.present], absent=contexts[change.absent])
+
+
+def answers_from_dict(content: dict[str, Any], contexts: Sequence[Any]) -> KeptAnswers:
+    """The answers to questions that were asked before a result was saved; `content` is checked."""
+    names = content["names"]
+    claims, suspicion, violations = (content[key] for key in ("claims", "suspicion", "violations"))
+    orders = content.get("order_draws")
+    if isinstance(orders, dict):
+        count = len(content["context"]["variables"])
+        orders = OrderDraws.from_dict(orders, len(names), count)
+    if suspicion is not None:
+        pairs = {name: tuples(value) for name, value in suspicion.items()}
+        suspicion = HiddenSuspicion(**pairs)
+    if violations is not None:
+        violations = tuple(Violation(*tuples(violation)) for violation in violations)
+    compared = {
+        (a, b): tuple(_change_from_list(contexts, change) for change in changes)
+        for a, b, changes in content.get("compared", ())
+    }
+    return KeptAnswers(
+        violations=violations,
+        suspicion=suspicion,
+        orders=orders,
+        compared=compared,
+        claims=tuples(claims),
+    )
 
 
 def _with_thin_levels(

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,36 +17,30 @@ from causalcontext.data.moments import Moments
 from causalcontext.data.scan import Scan
 from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.data.windows import WindowCounts
-from causalcontext.errors import OptionError, did_you_mean, shortly
+from causalcontext.errors import OptionError, did_you_mean, listed, shortly
 from causalcontext.graphs.endpoints import directed, may_cause
 from causalcontext.graphs.graph import LabeledUnion, union_graph
 from causalcontext.graphs.lag_names import at, split
 from causalcontext.methods.method_object import MethodObject
 from causalcontext.methods.registry import method_of_settings
-from causalcontext.model_checks.violations import AdviceFacts, Violation, sentence
 from causalcontext.results.answers import EffectMethods
+from causalcontext.results.by_context import GraphsByContext
 from causalcontext.results.cut import Cut
-from causalcontext.results.effects.mixture import (
-    EffectDraws,
-    OrderDraws,
-    probabilities,
-    with_probabilities,
-)
+from causalcontext.results.edge_table import edge_table
+from causalcontext.results.effects.mixture import EffectDraws, OrderDraws, probabilities
+from causalcontext.results.empty import because, empty
 from causalcontext.results.evidence import COLUMNS as EVIDENCE_COLUMNS
-from causalcontext.results.evidence import (
-    HiddenSuspicion,
-    ScoreEvidence,
-    score_decisions,
-    score_edges,
-)
+from causalcontext.results.evidence import ScoreEvidence, score_decisions
 from causalcontext.results.few_rows import ThinLevels
+from causalcontext.results.kept import KeptAnswers, answers_of
 from causalcontext.results.log import CITestLog
 from causalcontext.results.notes import was_cut
+from causalcontext.results.old_names import OLD_NAMES, value_of_old_name
 from causalcontext.results.outcome import DataSummary, Settings
 from causalcontext.results.series import Copy, SeriesFacts, SummaryGraph, series_of
-from causalcontext.results.thin import as_searched, asked_of_search, of_search, why_no_changes
-from causalcontext.results.violations import by_ranks, find_violations
-from causalcontext.results.words import view_words
+from causalcontext.results.thin import as_searched, asked_of_search, of_search
+from causalcontext.results.violations import check_words
+from causalcontext.results.words import context_place, view_words
 from causalcontext.results.wrong_cells import WrongCells
 from causalcontext.screening.left_out import DoubtfulScale, LeftOut, words_about_absence
 from causalcontext.search.family import Doubt, Origin
@@ -59,7 +52,22 @@ if TYPE_CHECKING:
     from causalcontext.diagnostics.findings import Diagnosis
     from causalcontext.diagnostics.stability import Stability
     from causalcontext.graphs.graph import Graph
+    from causalcontext.progress import Advance, Count
     from causalcontext.timeseries.windows import SeriesWindows
+
+
+MOST_NAMED = 8
+"""Variables that the error about a wrong name lists."""
+PUBLIC = (
+    *("names", "context", "contexts", "graphs", "union", "labeled_union", "cut", "left_out"),
+    *("warnings", "notes", "complete", "method", "settings", "data"),
+    *("edges", "labels", "tests", "scores", "explain", "changes", "flagged_cells"),
+    *("mechanisms", "effects", "predict_intervention", "with_graphs"),
+    *("diagnose", "stability", "second_opinion", "probabilities"),
+    *("reads", "windows", "slopes", "summary"),
+    *("plot", "plot_mechanism", "report", "save"),
+)
+"""The names of a result for users, and what `dir` lists; all else is for the package."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,13 +122,6 @@ class ContextGraphs(EffectMethods):
         shows them as a table.
     cuts : tuple of Cut
         With `cc.threshold("X", "best")`: the cuts that were looked for, the strongest first.
-    known_violations : tuple of Violation or None
-        Of a loaded result, what the model checks found when it was saved.
-    known_claims : tuple, str or None
-        Of a loaded result, the claims of change that score-ac confirmed when it was saved, or why
-        it was not asked.
-    known_suspicion : HiddenSuspicion or None
-        Of a loaded result, the `suspicion` of hidden common causes when it was saved.
     series : SeriesFacts or None
         Of a search with lags, what only time has: variables and lags, windows, slopes, and who
         reads the context. Its graphs have links into time t, with earlier values named `X(t-1)`. A
@@ -130,8 +131,6 @@ class ContextGraphs(EffectMethods):
         The windows, as long as the result lives; they are not saved.
     known_windows : (Contexts, Moments) or None
         Of a loaded result, the `window_moments`.
-    known_orders : OrderDraws, str or None
-        Of a loaded result, the `order_draws`.
     left_out : tuple of LeftOut
         The columns of the table that took no part in the search, each with the reason.
     doubtful_scales : tuple of DoubtfulScale
@@ -164,21 +163,16 @@ class ContextGraphs(EffectMethods):
     scanned: Scan | None = field(default=None, repr=False)
     wrong_cells: WrongCells | None = field(default=None, repr=False)
     cuts: tuple[Cut, ...] = field(default=(), repr=False)
-    known_violations: tuple[Violation, ...] | None = field(default=None, repr=False)
-    known_claims: tuple[tuple[str, str, str, str], ...] | str | None = field(
-        default=None, repr=False
-    )
-    known_suspicion: HiddenSuspicion | None = field(default=None, repr=False)
     series: SeriesFacts | None = None
     windowed: SeriesWindows | None = field(default=None, repr=False)
     known_windows: tuple[Contexts, Moments] | None = field(default=None, repr=False)
-    known_orders: OrderDraws | str | None = field(default=None, repr=False)
     left_out: tuple[LeftOut, ...] = ()
     doubtful_scales: tuple[DoubtfulScale, ...] = ()
     thin: ThinLevels | None = None
+    _kept: KeptAnswers = field(init=False, default_factory=KeptAnswers, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "graphs", MappingProxyType(dict(self.graphs)))
+        object.__setattr__(self, "graphs", GraphsByContext(self.graphs))
 
     def __getstate__(self) -> dict[str, Any]:
         return {entry.name: getattr(self, entry.name) for entry in fields(self)} | {
@@ -188,6 +182,23 @@ class ContextGraphs(EffectMethods):
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self.__post_init__()
+
+    def __getitem__(self, value: Any) -> Graph:
+        """The graph of a context: `result["wet"]` is `result.graphs["wet"]`."""
+        return self.graphs[value]
+
+    if not TYPE_CHECKING:  # which is to find names that are not there
+
+        def __getattr__(self, name: str) -> Any:
+            if name in OLD_NAMES:
+                return value_of_old_name(self, name)
+            raise AttributeError(
+                f"a result has no {name!r}{did_you_mean(name, PUBLIC)}", name=name, obj=self
+            )
+
+    def __dir__(self) -> list[str]:
+        """The names for users; what the parts of the package read besides is not listed."""
+        return [*PUBLIC, *(name for name in super().__dir__() if name.startswith("_"))]
 
     @property
     def final(self) -> bool:
@@ -232,100 +243,57 @@ class ContextGraphs(EffectMethods):
         """
         return self.cells if self.series is None else self.series.asked(self.cells)
 
-    @cached_property
     @asked_of_search
-    def violations(self) -> tuple[Violation, ...]:
-        """In which ways the table contradicts the model behind the search, with the columns; looked
-        for once.
+    def second_opinion(self, *, progress: bool | Advance = False) -> ContextGraphs:
+        """Search the same rows with the other engine: score-ac after tests, pc-ac after a score.
+
+        After a search by tests every difference between contexts is a candidate until score-ac
+        makes the same claim; `changes()` and the report follow the answer from then on, and files
+        keep it. The model checks are made as well, since they may speak against a claim.
+
+        Parameters
+        ----------
+        progress : bool or callable
+            As in `discover`.
+
+        Raises
+        ------
+        OptionError
+            Where the other engine cannot be asked, with the reason.
         """
-        return find_violations(self) if self.known_violations is None else self.known_violations
+        from causalcontext.diagnostics.other_methods import ask_other_engine
 
-    @cached_property
-    @asked_of_search
-    def suspicion(self) -> HiddenSuspicion:
-        """Which links of a score-based result may stand for a hidden common cause; looked for
-        once.
-        """
-        if self.known_suspicion is not None:
-            return self.known_suspicion
-        from causalcontext.diagnostics.hidden_causes import hidden_suspicion
+        opinion = ask_other_engine(self, progress)
+        if isinstance(opinion, str):
+            raise OptionError(opinion)
+        return opinion
 
-        return hidden_suspicion(self)
-
-    @cached_property
-    @asked_of_search
-    def second_opinion(self) -> ContextGraphs | str:
-        """What score-ac finds in the same rows (about a score, pc-ac), or why it was not asked;
-        searched once.
-        """
-        from causalcontext.diagnostics.other_methods import second_opinion
-
-        return second_opinion(self)
-
-    @cached_property
-    @asked_of_search
-    def order_draws(self) -> OrderDraws | str:
+    def _order_draws(self) -> OrderDraws | str:
         """After score-ac: orders of the variables, drawn by their score, or why there are none;
         drawn once.
         """
-        if self.known_orders is not None:
-            return self.known_orders
         from causalcontext.score.order_draws import drawn_orders
 
-        return drawn_orders(self)
+        kept = answers_of(self)
+        if kept.orders is None:
+            kept.orders = drawn_orders(self.searched)
+        return kept.orders
 
-    @cached_property
-    @asked_of_search
-    def effect_draws(self) -> EffectDraws | str:
+    def _effect_draws(self) -> EffectDraws | str:
         """After score-ac: effects and edges over draws of graphs, or why there are none; drawn
         once.
         """
-        orders = self.order_draws
-        return orders if isinstance(orders, str) else EffectDraws(self, orders)
-
-    @property
-    @asked_of_search
-    def model_checks(self) -> tuple[str, ...]:
-        """The same in sentences: what was found, what it does to the result, what to try; empty if
-        all is well.
-        """
-        return tuple(
-            sentence(violation, self.context is not None, self.already_asked)
-            for violation in self.violations
-        )
+        kept = answers_of(self)
+        if kept.draws is None:
+            orders = self._order_draws()
+            kept.draws = orders if isinstance(orders, str) else EffectDraws(self.searched, orders)
+        return kept.draws
 
     @property
     def cautions(self) -> tuple[str, ...]:
-        """The warnings, with those of the model checks where these were not looked for in the
-        search.
-        """
-        return (
-            *self.warnings,
-            *(words for words in self.model_checks if words not in self.warnings),
-        )
-
-    def with_cautions(self) -> ContextGraphs:
-        """The result with the sentences of the model checks among its warnings."""
-        found = replace(self, warnings=self.cautions)
-        found.__dict__["violations"] = self.violations  # they are looked for once
-        return found
-
-    @property
-    @asked_of_search
-    def already_asked(self) -> AdviceFacts:
-        """What advice to the reader depends on."""
-        ranked = (("transform", "ranks"),) if by_ranks(self) else ()
-        had = (("test", self.settings.test), ("method", self.settings.method), *ranked)
-        return AdviceFacts(self.suits_score, had)
-
-    @property
-    def suits_score(self) -> bool:
-        """Whether score-ac takes the context: with lags at most one column, not made out of
-        another.
-        """
-        return self.series is None or (
-            len(self.cells.positions) <= 1 and self.settings.indicator is None
-        )
+        """The warnings, with those of the model checks as far as these were asked for."""
+        words = check_words(self.searched)
+        return (*self.warnings, *(sentence for sentence in words if sentence not in self.warnings))
 
     @property
     def method(self) -> MethodObject:
@@ -336,7 +304,7 @@ class ContextGraphs(EffectMethods):
         """
         return method_of_settings(self.settings)
 
-    @property
+    @cached_property
     def union(self) -> Graph:
         """The union graph: an edge is there if some context has it."""
         return union_graph([self.graphs[value] for value in self.searched.contexts])
@@ -348,44 +316,32 @@ class ContextGraphs(EffectMethods):
 
     @asked_of_search
     def edges(self) -> pd.DataFrame:
-        """The edges of the labeled union: source, target, mark, contexts, strength, p-value, n.
+        """The edges of the labeled union, one row for each, with the same columns for every method.
 
-        `strength` is the partial correlation in the weakest test that the edge survived in any of
-        its contexts; for links at the context, its counterpart sqrt(1 - exp(-LR / n)). An edge that
-        was not tested has NaN.
+        Returns
+        -------
+        DataFrame
+            source, target, mark, contexts, strength, p-value, n, score, model, margin, hidden
+            cause, p_edge, p_direction, stability. What a method does not have, and what was not
+            asked, is NaN or ""; without rows, `attrs["reason"]` says why.
 
-        Score-based results have no p-values; more columns hold the smallest `score` difference that
-        the edge makes in any of its contexts, the `model` of its effect, and the `margin` of its
-        direction: how many nats the best model without that direction is worse in the contexts that
-        have it, as far as that was followed; NaN where knowledge settles it. `hidden cause` is
-        "suspected" where a hidden common cause may stand behind the edge, "not seen", which is no
-        clearance, or "not asked" (`diagnose()` says why). From draws of graphs (`probabilities()`)
-        come `p_edge`, how probable an edge between the two is, and `p_direction`, its direction
-        given that it is there, both in the context where they are least; NaN where no graphs were
-        drawn.
+            `strength` is the partial correlation in the weakest test that the edge survived in any
+            of its contexts; for links at the context, its counterpart sqrt(1 - exp(-LR / n)). An
+            edge that was not tested has NaN. Score-based results have no p-values, but the smallest
+            `score` difference that the edge makes in any of its contexts, the `model` of its
+            effect, and the `margin` of its direction: how many nats the best model without that
+            direction is worse in the contexts that have it, as far as that was followed; NaN where
+            knowledge settles it.
+
+            The other columns follow questions. `hidden cause`, after `diagnose()`: "suspected"
+            where a hidden common cause may stand behind the edge, "not seen", which is no
+            clearance, or "not asked". `p_edge` and `p_direction`, after `probabilities()`: how
+            probable an edge between the two is, and its direction given that it is there, in the
+            context where they are least; NaN where no graphs were drawn. `stability`, after
+            `stability()`: the share of samples that have the edge, in the context where it is
+            least.
         """
-        if self.evidence is not None:
-            scored = score_edges(self.evidence, self.graphs, self.names)
-            words = [self.suspicion.word(edge.source, edge.target) for edge in self.labeled_union]
-            scored = scored.assign(**{"hidden cause": words})
-            return with_probabilities(scored, self.effect_draws, self.names, self.contexts)
-        rows = []
-        for edge in self.labeled_union:  # strength, p-value and rows of the weakest deciding test
-            slot = self.log.slot(self.position(edge.source), self.position(edge.target))
-            places = [self.contexts.index(value) for value in edge.contexts]
-            found = self.log.some(np.array([slot]))
-            p = found.p[places, 0]
-            n = found.n[places, 0]
-            if np.isnan(p).all():
-                rows.append((*edge, float("nan"), float("nan"), int(n.max())))
-            else:
-                worst = int(np.nanargmax(p))
-                rows.append(
-                    (*edge, self.log.strength(places[worst], slot), float(p[worst]), int(n[worst]))
-                )
-        return frame_of(
-            rows, columns=["source", "target", "mark", "contexts", "strength", "p-value", "n"]
-        )
+        return edge_table(self)
 
     @asked_of_search
     def tests(self) -> pd.DataFrame:
@@ -413,7 +369,8 @@ class ContextGraphs(EffectMethods):
         whose mechanism is `shared by` these contexts and was fitted on `n` rows.
         """
         if self.evidence is None:
-            return frame_of(columns=EVIDENCE_COLUMNS)
+            reason = f"{self.settings.method} has no scores: tests() has what decided"
+            return empty(EVIDENCE_COLUMNS, reason)
         return self.evidence.frame(self.names, self.contexts)
 
     @asked_of_search
@@ -424,9 +381,12 @@ class ContextGraphs(EffectMethods):
         From 500 graphs, drawn by their score: `edge` is the share with an edge between x and y,
         `cause` that with x --> y, `ancestor` that with a directed path from x to y.
         `docs/effects.md` has how often such numbers are right. Without rows where no graphs are
-        drawn; `result.effect_draws` says why.
+        drawn; `attrs["reason"]` says why. The draws are kept, and `edges()` shows them from then
+        on.
         """
-        return probabilities(self.effect_draws, self.names, self.contexts)
+        draws = self._effect_draws()
+        table = probabilities(draws, self.names, self.contexts)
+        return because(table, draws) if isinstance(draws, str) else table
 
     @asked_of_search
     def flagged_cells(self) -> pd.DataFrame:
@@ -437,7 +397,8 @@ class ContextGraphs(EffectMethods):
         of the rows that were left out; `diagnose()` says what that changes. Without rows if no cell
         was.
         """
-        return (self.wrong_cells or WrongCells(())).frame()
+        table = (self.wrong_cells or WrongCells(())).frame()
+        return because(table, "no cell was taken for wrong")
 
     @property
     def reads(self) -> dict[str, Copy]:
@@ -510,17 +471,18 @@ class ContextGraphs(EffectMethods):
 
         return "\n".join(explained(self, x, y))
 
-    def changes(self, first: Any, second: Any, alpha: float | None = None) -> pd.DataFrame:
+    def changes(
+        self, first: Any = None, second: Any = None, alpha: float | None = None
+    ) -> pd.DataFrame:
         """What differs between two contexts: effect sizes, p-values, and which differences may be
         claimed.
 
-        What is compared depends on the method. After score-ac (and `auto`, where it took it): edges
-        that one context has, slopes of edges that both have, and levels and spreads of variables.
-        After methods that test: edges that one context has, and those that turn around; a slope
-        that differs on an edge of both contexts is not looked at, and a claim needs score-ac to
-        agree. With lags: links into time t, and their slopes where the target reads the context.
-        After fci-ac: also the ends of edges. pc-p has one graph for all contexts, so nothing
-        differs.
+        The columns are the same after every method, static and with lags. After score-ac (and
+        `auto`, where it took it) edges that one context has are compared, slopes of edges that both
+        have, and levels and spreads of variables. After methods that test, all of these are
+        candidates until `second_opinion()` has asked score-ac about the same rows. With lags: links
+        into time t, and their slopes where the target reads the context. After fci-ac: also the
+        ends of edges. pc-p has one graph for all contexts, so no edge differs.
 
         A change is claimed where an edge is found in one context and not in the other, its slopes
         differ after false-discovery control (`q` <= alpha), nothing else explains that, no model
@@ -538,15 +500,25 @@ class ContextGraphs(EffectMethods):
         "spread": the difference is a ratio, the standard deviation in the second context over that
         in the first). With several context variables, a context is a tuple of their values.
 
-        A context with too few rows is compared with none: the table is empty, and its
-        `attrs["reason"]` says why.
-        """
-        from causalcontext.results.changes import changes, no_changes
+        Parameters
+        ----------
+        first, second : context value, optional
+            The contexts to compare. Without them all contexts are compared, two at a time, with
+            one of them that context with every other. `q` is adjusted for the differences between
+            the two contexts of a row.
+        alpha : float, optional
+            The level of claims, by default that of the search.
 
-        why = why_no_changes(self, first, second)
-        if not why:
-            return changes(self.searched, first, second, alpha)
-        return no_changes(why)
+        Returns
+        -------
+        DataFrame
+            source, target, mark, kind, present, absent, effect_present, effect_absent, difference,
+            p, q, claimed, label, reason, status. A context with too few rows is compared with none.
+            Without rows, `attrs["reason"]` says why.
+        """
+        from causalcontext.results.changes import all_changes
+
+        return all_changes(self, first, second, alpha)
 
     def labels(self, negligible: float = 0.15) -> pd.DataFrame:
         """Whether each edge is present, absent or undetermined in each context, with the
@@ -559,11 +531,28 @@ class ContextGraphs(EffectMethods):
         return labels(self.searched, negligible)
 
     @asked_of_search
-    def diagnose(self) -> Diagnosis:
-        """Findings about whether the result can be believed, with severity, evidence and advice."""
-        from causalcontext.diagnostics.diagnose import diagnose
+    def diagnose(self, *, progress: bool | Count = False) -> Diagnosis:
+        """Ask what the search did not: model checks, hidden common causes, support, near misses.
 
-        return diagnose(self)
+        The answer is kept: `edges()`, `print` and the report show it from then on, and files have
+        it.
+
+        Parameters
+        ----------
+        progress : bool or callable
+            Show a bar, or call `progress(checks done, checks in all)`.
+
+        Returns
+        -------
+        Diagnosis
+            Findings about whether the result can be believed, with severity, evidence and advice.
+        """
+        kept = answers_of(self)
+        if kept.diagnosis is None:
+            from causalcontext.diagnostics.diagnose import diagnose
+
+            kept.diagnosis = diagnose(self, progress)
+        return kept.diagnosis
 
     @asked_of_search
     def stability(
@@ -572,14 +561,18 @@ class ContextGraphs(EffectMethods):
         *,
         n_jobs: int = 1,
         seed: int = 0,
-        progress: bool | Callable[[int, int], None] = False,
+        progress: bool | Count = False,
     ) -> Stability:
         """How often each mark and label is found over bootstrap samples, drawn separately in every
         context.
+
+        The last answer is kept: `edges()` and the report show it from then on, and files have it.
         """
         from causalcontext.diagnostics.stability import stability
 
-        return stability(self, samples, n_jobs=n_jobs, seed=seed, progress=progress)
+        shares = stability(self, samples, n_jobs=n_jobs, seed=seed, progress=progress)
+        answers_of(self).stability = shares
+        return shares
 
     @asked_of_search
     def knowledge_violations(self) -> list[str]:
@@ -629,7 +622,7 @@ class ContextGraphs(EffectMethods):
         if self.thin is not None:
             known = value in self.searched.contexts and {x, y} <= set(self.searched.names)
             return self.searched.strength(x, y, value) if known else float("nan")
-        place = self.contexts.index(value)
+        place = context_place(self.contexts, value)
         slot = self.log.slot(self.position(x), self.position(y))
         return (
             self.log.strength(place, slot)
@@ -720,16 +713,32 @@ class ContextGraphs(EffectMethods):
         return plot_mechanism(self, effect, table, axes=axes, path=path, dpi=dpi)
 
     def report(
-        self, path: str | Path, *, title: str | None = None, stability: Stability | None = None
+        self,
+        path: str | Path,
+        *,
+        title: str | None = None,
+        stability: Stability | None = None,
+        diagnose: bool = False,
     ) -> None:
         """Write one HTML file: the graphs, the reasons for every pair, tables, settings; it needs
         no network.
 
-        With `stability=result.stability(...)` it says how often each edge is found again.
+        The page has the answers to the questions that were asked of the result, and says which
+        were not.
+
+        Parameters
+        ----------
+        path : str or Path
+        title : str, optional
+        stability : Stability, optional
+            How often each edge is found again; by default what `stability()` found last.
+        diagnose : bool
+            Whether to ask `diagnose()` and `probabilities()` first, so that the page has their
+            answers.
         """
         from causalcontext.report.html import write_report
 
-        write_report(self, path, title=title, stability=stability)
+        write_report(self, path, title=title, stability=stability, diagnose=diagnose)
 
     @property
     def made_of(self) -> dict[str, str]:
@@ -770,7 +779,10 @@ class ContextGraphs(EffectMethods):
         for left in self.left_out:
             if left.column == name:
                 return OptionError(f"{name} {words_about_absence(left)}")
-        return OptionError(f"there is no variable {shortly(name)}{did_you_mean(name, known)}")
+        return OptionError(
+            f"there is no variable {shortly(name)}{did_you_mean(name, known)} (expected one of"
+            f" {listed(map(repr, known), MOST_NAMED)})"
+        )
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ContextGraphs):
@@ -792,7 +804,6 @@ class ContextGraphs(EffectMethods):
             "warnings",
             "evidence",
             "notes",
-            "violations",
             "wrong_cells",
             "cuts",
         )

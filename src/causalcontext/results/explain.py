@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from causalcontext.errors import OptionError, listed
+from causalcontext.errors import OptionError, listed, value_text
 from causalcontext.graphs.endpoints import Endpoint, GraphKind, mark_of
 from causalcontext.graphs.lag_names import at, split
-from causalcontext.results.changes import MOST_CONTEXTS, found_changes, inside_words, moved_words
+from causalcontext.results.changes import found_changes, inside_words, moved_words
 from causalcontext.results.equations import ORDERED
 from causalcontext.results.evidence import FOLLOWED, ScoreEvidence
 from causalcontext.results.few_rows import untested_words
 from causalcontext.results.levels_and_spreads import KINDS
 from causalcontext.results.log import Decision, Entries
 from causalcontext.results.series import context_nodes, copies_in, series_of
+from causalcontext.results.settings import MOST_COMPARED_CONTEXTS
 from causalcontext.results.structure_words import missing_link_words
 from causalcontext.results.words import fixed_words, p_words
 from causalcontext.search.family import Origin
@@ -114,7 +115,7 @@ def _searched(result: ContextGraphs, x: str, y: str, apart: bool) -> list[str]:
                     f" in this graph; the search by {result.settings.method} found otherwise{told}"
                 )
             story = " ".join(filter(None, (f"{edge}{told}.", *ends)))
-        stories.setdefault((verdict, story, place if apart else None), []).append(str(value))
+        stories.setdefault((verdict, story, place if apart else None), []).append(value_text(value))
     moved = () if result.evidence is None else _of_mechanism(result, x, y)
     lines = [
         f"{verdict}{_in_contexts(result, values)}{story}"
@@ -137,7 +138,7 @@ def _of_mechanism(result: ContextGraphs, x: str, y: str) -> Iterator[str]:
     if (
         not told
         or len(ends & context_nodes(result)) != 1
-        or not 2 <= len(result.contexts) <= MOST_CONTEXTS
+        or not 2 <= len(result.contexts) <= MOST_COMPARED_CONTEXTS
     ):
         return
     for pair in combinations(result.contexts, 2):
@@ -242,7 +243,7 @@ def _other_view(result: ContextGraphs, entry: Entries, place: int, p: float | No
     if p is None:
         return ""
     inside = int(entry.view) > 0
-    words = "on all rows" if inside else f"within {result.contexts[place]}"
+    words = "on all rows" if inside else f"within {value_text(result.contexts[place])}"
     if np.isnan(p):
         return f"; {words} it could not be tested"
     dependent = p <= result.settings.alpha
@@ -377,7 +378,7 @@ def _model(result: ContextGraphs, evidence: ScoreEvidence, effect: int, r: int) 
         return f"{name} has one regression on {n} rows"
     if evidence.model[effect] in _SHARED:
         return f"{name}'s {_SHARED[evidence.model[effect]]} ({n} rows)"
-    others = [str(value) for value in evidence.merged(effect, r, result.contexts)]
+    others = [value_text(value) for value in evidence.merged(effect, r, result.contexts)]
     shared = "of its own" if len(others) == 1 else f"shared by {', '.join(others)}"
     return f"{name} has a mechanism {shared} here ({n} rows)"
 
@@ -499,7 +500,7 @@ def _because(result: ContextGraphs, origin: Origin, place: int, cause: str, effe
         return words
     apart = rule.kind is GraphKind.PAG and len(result.cells.positions) > 1
     shared = "the same here" if apart else "the same in all contexts"
-    return f"{words} (found in {result.contexts[origin.graph]}, {shared})"
+    return f"{words} (found in {value_text(result.contexts[origin.graph])}, {shared})"
 
 
 def _separating_set(result: ContextGraphs, origin: Origin, cause: str) -> str:

@@ -4,12 +4,23 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 from causalcontext.data.files import as_path
+from causalcontext.diagnostics.findings import Diagnosis
+from causalcontext.diagnostics.stability import MARKS, Stability
 from causalcontext.errors import CausalContextError, FileError
-from causalcontext.results.content import FORMAT, FORMAT_VERSION, checksum, fields_from_dict
+from causalcontext.results.content import (
+    FORMAT,
+    FORMAT_VERSION,
+    answers_from_dict,
+    checksum,
+    decoded,
+    fields_from_dict,
+)
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.few_rows import ThinLevels
+from causalcontext.results.kept import with_answers
 from causalcontext.results.thin import with_thin_levels
 
 _DAMAGE = (
@@ -68,8 +79,37 @@ def load(path: str | Path) -> ContextGraphs:
         )
     try:
         thin = ThinLevels.from_dict(content["thin"]) if "thin" in content else None
-        return with_thin_levels(ContextGraphs(**fields_from_dict(content)), thin)
+        return with_thin_levels(
+            _with_answers(ContextGraphs(**fields_from_dict(content)), content), thin
+        )
     except _DAMAGE as error:
         raise FileError(
             f"result file {str(path)!r} is damaged: {error or type(error).__name__}"
         ) from error
+
+
+def _with_answers(result: ContextGraphs, content: dict[str, Any]) -> ContextGraphs:
+    """The result, with the answers to questions that were asked before it was saved."""
+    answers = answers_from_dict(content, result.contexts)
+    if "diagnosis" in content:
+        answers.diagnosis = Diagnosis.from_list(content["diagnosis"])
+    if "stability" in content:
+        answers.stability = _stability(result, content["stability"])
+    return with_answers(result, answers)
+
+
+def _stability(result: ContextGraphs, content: dict[str, Any]) -> Stability:
+    """The shares over bootstrap samples, if they are of the contexts and variables of a result."""
+    frequency = decoded(content["frequency"])
+    contexts = result.contexts
+    marks = len(MARKS[result.union.kind])
+    shape = (len(contexts), len(result.names), len(result.names), marks)
+    if frequency.shape != shape or not ((frequency >= 0.0) & (frequency <= 1.0)).all():
+        raise ValueError(
+            "stability.frequency is of other contexts or variables, or holds no shares"
+        )
+    labels = {
+        (x, y): {tuple(contexts[place] for place in label): share for label, share in shares}
+        for x, y, shares in content["labels"]
+    }
+    return Stability(result, content["samples"], frequency, labels)

@@ -160,9 +160,26 @@ def check_content(content: Mapping[str, Any]) -> None:
             "doubts": [(rules | {entry.name for entry in CHECKS}, graph, place, place)],
             "warnings": [str],
             "notes": [str],
-            "claims": str if isinstance(content.get("claims"), str) else [(name, name, str, str)],
-            "violations": [(frozenset(VIOLATIONS), [name, ...], float, str)],
-            "suspicion": {"suspected": [(name, name)], "asked": [(name, name)], "why_not": str},
+            "claims": _claims(content.get("claims"), name),
+            "compared?": [(graph, graph, [_change(name, graph)])],
+            "violations": none_or([(frozenset(VIOLATIONS), [name, ...], float, str)]),
+            "suspicion": none_or(
+                {"suspected": [(name, name)], "asked": [(name, name)], "why_not": str}
+            ),
+            "diagnosis?": [
+                {
+                    "topic": str,
+                    "severity": range(3),
+                    "message": str,
+                    "advice": str,
+                    "evidence": {...: object},
+                }
+            ],
+            "stability?": {
+                "samples": range(1, FROM_0.stop),
+                "frequency": array,
+                "labels": [(place, place, [([graph], between(0.0, 1.000001))])],
+            },
             "evidence": none_or(_evidence(count, contexts)),
             "moments": none_or({...: array}),
             "rows?": {
@@ -204,6 +221,21 @@ def check_content(content: Mapping[str, Any]) -> None:
         check({f"{kind}_about?": [(range(len(content[kind])), frozenset(About), str)]}, content)
     if "series" in content:
         _check_series(content["series"], names, contexts)
+
+
+def _change(name: frozenset[str], graph: range) -> Any:
+    """A difference between two contexts, in the order of `results.changes.Change`."""
+    number = none_or(float)
+    return (
+        *(name, name, str, str, graph, graph),
+        *(number,) * 5,
+        *(bool, str, str, str),
+    )
+
+
+def _claims(stored: Any, name: frozenset[str]) -> Any:
+    """The claims that stood, why there are none, or nothing where no engine was asked."""
+    return str if isinstance(stored, str) else none_or([(name, name, str, str)])
 
 
 def _order_draws(stored: Any, count: int) -> Any:

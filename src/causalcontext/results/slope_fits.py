@@ -24,7 +24,7 @@ from causalcontext.data.moments import Moments
 from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.errors import NotYetError, OptionError
 from causalcontext.graphs.dags import Family
-from causalcontext.graphs.endpoints import Endpoints, GraphKind, directed, may_cause
+from causalcontext.graphs.endpoints import Endpoints, GraphKind, as_written, directed, may_cause
 from causalcontext.graphs.lag_names import window_names
 from causalcontext.graphs.paths import descendants
 from causalcontext.kernels.levels.gaussian import STUDENT
@@ -150,6 +150,19 @@ class RowFits:
                 continue
             if len({model.equation(y, r).slope(x, r) for r in (a, b)}) > 1:
                 yield x, y
+
+    def shared_links(self, a: int, b: int) -> Iterator[tuple[int, int]]:
+        """The links between numbers that both contexts have, as the first one draws them; those
+        that turn around are left out.
+        """
+        first, second = (_endpoints(self.result, place) for place in (a, b))
+        shared = (first != 0) & (second != 0)
+        shared &= ~((directed(first) & directed(second).T) | (directed(first).T & directed(second)))
+        contexts = context_nodes(self.result)
+        for i, j in np.argwhere(np.triu(shared)).tolist():
+            kinds = (Kind(self.result.data.kinds[end]) for end in (i, j))
+            if contexts.isdisjoint((i, j)) and all(kind.is_number for kind in kinds):
+                yield as_written(first, i, j)
 
     def compare_slopes(
         self, x: int, y: int, present: int, absent: int, both: bool = False

@@ -14,8 +14,10 @@ from causalcontext.errors import listed
 from causalcontext.graphs.dags import extension
 from causalcontext.graphs.endpoints import directed, marked
 from causalcontext.graphs.graph import Graph
-from causalcontext.graphs.paths import ancestors, is_d_separated
+from causalcontext.graphs.lag_names import split
+from causalcontext.graphs.paths import ancestors, descendants, is_d_separated
 from causalcontext.kernels.arrays import Bools
+from causalcontext.results.series import context_nodes
 
 if TYPE_CHECKING:
     from causalcontext.results.contexts import ContextGraphs
@@ -32,13 +34,15 @@ def missing_link_words(result: ContextGraphs, x: str, y: str, place: int) -> str
     """How the graph of one context separates two variables without a link; "" where it does not
     say.
 
-    The graphs are those of the table as it is: of windows of a series the causes of the first row
-    are not known, and a variable that is a function of another one has no structure of its own.
+    The graphs are those of the table as it is: a variable that is a function of another one has no
+    structure of its own.
     """
     graph = result.graphs[result.contexts[place]]
     links = directed_form(graph)
-    if links is None or result.series is not None or {x, y} & result.made_of.keys():
+    if links is None or {x, y} & result.made_of.keys():
         return ""
+    if result.series is not None:
+        return _over_time(result, graph, links, x, y)
     a = result.position(x)
     b = result.position(y)
     contexts = sorted({*result.cells.positions} - {a, b})
@@ -73,6 +77,26 @@ def missing_link_words(result: ContextGraphs, x: str, y: str, place: int) -> str
         return f"{within} conditioning on {names} links them"
     effect = "a common effect links its" if len(opened) == 1 else "common effects links their"
     return f"{within} both {verb} {names} and conditioning on {effect} causes"
+
+
+def _over_time(result: ContextGraphs, graph: Graph, links: Bools, x: str, y: str) -> str:
+    """The same over time, where the causes of the first row of a window are not known: given all
+    its causes, a variable depends on nothing but its effects.
+
+    Rows of one context are chosen by effects of the later variable where the context is one; then
+    nothing is said.
+    """
+    earlier, later = (result.position(name) for name in (x, y))
+    if split(y)[1] > split(x)[1] or (
+        split(x)[1] == split(y)[1] and ancestors(links, earlier)[later]
+    ):
+        earlier, later = later, earlier
+    if split(graph.names[later])[1] or (descendants(links, later)[[*context_nodes(result)]]).any():
+        return ""
+    causes = [graph.names[cause] for cause in np.flatnonzero(links[:, later]).tolist()]
+    if not causes:
+        return f"no path between them is open: nothing acts on {graph.names[later]}"
+    return f"every path between them is blocked by {listed(causes, most=MOST_NAMED)}"
 
 
 @lru_cache(maxsize=KEPT_GRAPHS)

@@ -19,6 +19,7 @@ import numpy as np
 from causalcontext.data.dataset import cell_values
 from causalcontext.graphs.graph import Graph, union_graph
 from causalcontext.results.few_rows import ThinLevels, row_words
+from causalcontext.results.kept import answers_of, with_answers
 
 if TYPE_CHECKING:
     from causalcontext.results.contexts import ContextGraphs
@@ -52,7 +53,8 @@ def with_thin_levels(result: ContextGraphs, thin: ThinLevels | None) -> ContextG
     pooled = union_graph(searched)
     own = dict(zip(thin.searched, searched, strict=True))
     graphs = {value: own.get(value, pooled) for value in thin.contexts}
-    return replace(result, names=tuple(names), contexts=thin.contexts, graphs=graphs, thin=thin)
+    whole = replace(result, names=tuple(names), contexts=thin.contexts, graphs=graphs, thin=thin)
+    return with_answers(whole, answers_of(result))
 
 
 def of_search(result: ContextGraphs) -> ContextGraphs:
@@ -71,16 +73,17 @@ def of_search(result: ContextGraphs) -> ContextGraphs:
         )
         for value in thin.searched
     }
-    return replace(result, names=names, contexts=thin.searched, graphs=graphs, thin=None)
+    searched = replace(result, names=names, contexts=thin.searched, graphs=graphs, thin=None)
+    return with_answers(searched, answers_of(result))
 
 
 def as_searched(result: ContextGraphs) -> ContextGraphs:
     """The same with the values called as the search called them, as a file keeps it."""
     searched = of_search(result)
     called = cell_values(searched.cells, searched.levels)
-    return replace(
-        searched, contexts=called, graphs=dict(zip(called, searched.graphs.values(), strict=True))
-    )
+    graphs = dict(zip(called, searched.graphs.values(), strict=True))
+    answers = answers_of(result).renamed({}, dict(zip(searched.contexts, called, strict=True)))
+    return with_answers(replace(searched, contexts=called, graphs=graphs), answers)
 
 
 def _placed(graph: Graph, names: tuple[str, ...]) -> Graph:

@@ -23,9 +23,12 @@ from causalcontext.model_checks.violations import (
     ROWS,
     TAILS,
     UNEXPLAINED,
+    AdviceFacts,
     Violation,
+    sentence,
 )
 from causalcontext.results.equations import CATEGORY, Scale
+from causalcontext.results.kept import answers_of
 from causalcontext.results.series import context_nodes, series_of
 
 if TYPE_CHECKING:
@@ -41,6 +44,48 @@ ENGINE = (OUTLIERS, ROWS)
 """What matters to a score-based method, which says itself what its own residuals contradict;
 outliers only where it did not look for wrong cells: those that it leaves are part of the noise,
 whose density it knows."""
+
+
+def violations_of(result: ContextGraphs) -> tuple[Violation, ...]:
+    """The model checks that fail, made now if they were not made before: a question, no reading.
+
+    Without rows nothing is checked, and nothing is kept.
+    """
+    kept = answers_of(result)
+    if result.rows is None and result.windowed is None and result.scanned is None:
+        return kept.violations or ()
+    if kept.violations is None:
+        kept.violations = find_violations(result.searched)
+    return kept.violations
+
+
+def known_violations(result: ContextGraphs) -> tuple[Violation, ...]:
+    """The model checks that are known to fail; none where they were not made."""
+    return answers_of(result).violations or ()
+
+
+def check_words(result: ContextGraphs) -> tuple[str, ...]:
+    """The model checks that are known to fail, each in a sentence that says what to try."""
+    facts = advice_facts(result)
+    return tuple(
+        sentence(violation, result.context is not None, facts)
+        for violation in known_violations(result)
+    )
+
+
+def advice_facts(result: ContextGraphs) -> AdviceFacts:
+    """The methods and options that advice need not name, since the search had them."""
+    options = [("test", result.settings.test), ("method", result.settings.method)]
+    if by_ranks(result):
+        options.append(("transform", "ranks"))
+    return AdviceFacts(suits_score(result), tuple(options))
+
+
+def suits_score(result: ContextGraphs) -> bool:
+    """Whether score-ac takes the context: with lags at most one column, not made out of another."""
+    if result.series is None:
+        return True
+    return len(result.cells.positions) <= 1 and result.settings.indicator is None
 
 
 def find_violations(result: ContextGraphs) -> tuple[Violation, ...]:
@@ -119,7 +164,10 @@ def slopes_mislead(result: ContextGraphs, near: Collection[str], effects: Collec
             where = sorted(near if not columns else set(columns).intersection(near))
             if where:
                 return f"the model is wrong ({words} at {listed(where)})"
-    for violation in result.violations:
+    checks = answers_of(result).violations
+    if checks is None and result.evidence is not None:
+        return "the model checks were not made: diagnose()"
+    for violation in checks or ():
         concerned = effects if violation.kind == ROWS else near
         here = [column for column in violation.columns if column in concerned]
         if here and violation.kind not in HARMLESS:

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from causalcontext.errors import OptionError, did_you_mean, shortly
+from causalcontext.errors import OptionError, did_you_mean, shortly, value_text
 
 if TYPE_CHECKING:
     from causalcontext.results.contexts import ContextGraphs
 
+NEARLY_ONE = 0.995
+"""What two digits would round to 1 is written as more than 0.99."""
 SMALLEST_P = 1e-16
 """Smaller p-values are not written: no test is calibrated so far out, and nothing has a probability
 of 0.
@@ -29,7 +31,7 @@ def p_words(p: float) -> str:
     ('p = 0.031', 'p = 4e-12', 'p < 1e-16')
     """
     written = p_text(p)
-    return f"p {written}" if written.startswith("<") else f"p = {written}"
+    return f"p {written}" if written.startswith(("<", ">")) else f"p = {written}"
 
 
 def p_text(p: float) -> str:
@@ -39,12 +41,14 @@ def p_text(p: float) -> str:
     Examples
     --------
     >>> p_text(0.0312), p_text(0.0), p_text(0.9999), p_text(float("nan"))
-    ('0.031', '< 1e-16', '1', '')
+    ('0.031', '< 1e-16', '> 0.99', '')
     """
     if p != p:
         return ""
     if p < SMALLEST_P:
         return f"< {SMALLEST_P:.0e}"
+    if p >= NEARLY_ONE:
+        return "> 0.99"
     return f"{p:.2g}" if p >= 1e-4 else f"{p:.0e}"
 
 
@@ -54,7 +58,7 @@ def share_text(share: float) -> str:
     >>> share_text(0.5), share_text(1.0), share_text(0.001)
     ('0.50', '> 0.99', '< 0.01')
     """
-    if share >= 0.995:
+    if share >= NEARLY_ONE:
         return "> 0.99"
     return f"{share:.2f}" if share >= 0.005 else "< 0.01"
 
@@ -73,7 +77,7 @@ def context_words(name: str | None, value: Any, indicator: str | None = None) ->
     'not 1 < VPD <= 2'
     """
     if indicator is None:
-        return f"{name} = {value}"
+        return f"{name} = {value_text(value)}"
     if f" {indicator} " in str(value):  # a range names its column
         return str(value)
     return f"{indicator} in {value}" if str(value).startswith("(") else f"{indicator} {value}"

@@ -176,7 +176,7 @@ class Mechanics(UnrolledGraphs):
     def _take_draws(self, insists: bool, errors: str) -> None:
         """Have intervals over draws of graphs, if there are any; else `intervals` says why not."""
         result = self.result
-        reason: Any = f"errors are {errors}" if errors != "auto" else result.effect_draws
+        reason: Any = f"errors are {errors}" if errors != "auto" else result._effect_draws()
         if insists and isinstance(reason, str):
             raise OptionError(f"intervals is 'mixture', which this result does not have: {reason}")
         if not isinstance(reason, str):

@@ -1,0 +1,20 @@
+"""Why a table is empty: a table without rows has the reason in its `attrs`."""
+
+from __future__ import annotations
+
+from causalcontext.data.frames import frame_of, pd
+
+REASON = "reason"
+"""The key of `DataFrame.attrs` that says in words why there are no rows."""
+
+
+def because(table: pd.DataFrame, reason: str) -> pd.DataFrame:
+    """The table; where it has no rows, `attrs["reason"]` says why."""
+    if table.empty:
+        table.attrs[REASON] = reason
+    return table
+
+
+def empty(columns: list[str], reason: str) -> pd.DataFrame:
+    """A table without rows, and why it has none."""
+    return because(frame_of(columns=columns), reason)
