@@ -4,7 +4,8 @@ Run as `python benchmarks/accidents.py [--seeds 2] [--accident total] [--base ri
 docs/accidents.md]`. The accidents, the clean tables and the verdicts are those of `tests/answers/`.
 One row an accident, means over all bases that it can happen to: true and false links, true and
 false claims of change before > after, in how many tables a new warning names the matter, and the
-verdict that most harms a reader among those of the bases.
+verdict that most harms a reader among those of the bases. With `--accident`, `--write` replaces the
+rows of these accidents and leaves all others as they stand on the page.
 """
 
 from __future__ import annotations
@@ -81,6 +82,18 @@ def row(accident: Accident, bases: Sequence[str], seeds: range) -> tuple[list[st
     return cells, worst
 
 
+def printed_rows(page: str) -> dict[str, str]:
+    """The rows that a page has between its marks, by what happened."""
+    lines = page.split(BEGIN)[1].split(END)[0].splitlines()
+    rows = [line for line in lines if line.startswith("| ") and not line.startswith(f"| {HEAD[0]}")]
+    return {line.split(" | ")[0].removeprefix("| "): line for line in rows}
+
+
+def verdict_of(line: str) -> Verdict:
+    """The verdict in a row."""
+    return Verdict(line.removesuffix(" |").split(" | ")[-1].split(" (")[0])
+
+
 def main() -> None:
     """Print the table, or write it into the page between its marks."""
     parser = argparse.ArgumentParser(
@@ -93,24 +106,25 @@ def main() -> None:
     parser.add_argument("--write", type=Path, help="a page whose table is replaced")
     asked = parser.parse_args()
     seeds = range(asked.first_seed, asked.first_seed + asked.seeds)
+    page = asked.write.read_text(encoding="utf-8") if asked.write else ""
+    known = printed_rows(page) if page and asked.accident != [""] else {}
     lines: list[str] = []
     counts = dict.fromkeys(Verdict, 0)
     for family, members in by_family().items():
-        chosen = [one for one in members if any(part in one.name for part in asked.accident)]
-        if chosen:
-            lines += [
-                "",
-                f"## {family.capitalize()}",
-                "",
-                f"| {' | '.join(HEAD)} |",
-                "|---" * len(HEAD) + "|",
-            ]
-        for accident in chosen:
-            found = row(accident, asked.base, seeds)
-            if found is not None:
-                counts[found[1]] += 1
-                lines.append(f"| {' | '.join(found[0])} |")
-                print(lines[-1], file=sys.stderr, flush=True)
+        rows: list[str] = []
+        for accident in members:
+            if any(part in accident.name for part in asked.accident):
+                found = row(accident, asked.base, seeds)
+                line = f"| {' | '.join(found[0])} |" if found is not None else ""
+                print(line, file=sys.stderr, flush=True)
+            else:
+                line = known.get(accident.says.replace("|", "\\|"), "")
+            if line:
+                rows.append(line)
+                counts[verdict_of(line)] += 1
+        if rows:
+            head = [f"| {' | '.join(HEAD)} |", "|---" * len(HEAD) + "|"]
+            lines += ["", f"## {family.capitalize()}", "", *head, *rows]
     number = ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
     text = "\n".join(
         [f"{sum(counts.values())} accidents, {asked.seeds} tables of each base: {number}.", *lines]
@@ -118,7 +132,6 @@ def main() -> None:
     if asked.write is None:
         print(text)
         return
-    page = asked.write.read_text(encoding="utf-8")
     before, rest = page.split(BEGIN)
     asked.write.write_text(
         f"{before}{BEGIN}\n\n{text}\n\n{END}{rest.split(END)[1]}", encoding="utf-8"

@@ -57,13 +57,15 @@ ACCIDENTS: dict[str, Accident] = {}
 _family = ""
 
 
-def accident(says: str, allowed: Allowed = SAME, name: str = "") -> Callable[[Change], Change]:
-    """Register an accident of the present family."""
+def accident(
+    says: str, allowed: Allowed = SAME, name: str = "", family: str = ""
+) -> Callable[[Change], Change]:
+    """Register an accident of a family, or of the present one."""
 
     def register(change: Change) -> Change:
         own = name or change.__name__.strip("_")
         assert own not in ACCIDENTS, own
-        ACCIDENTS[own] = Accident(own, _family, says, allowed, change)
+        ACCIDENTS[own] = Accident(own, family or _family, says, allowed, change)
         return change
 
     return register

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
+import spreadsheets  # noqa: F401  (more accidents register there)
 from bases import Base, clean_base
 from cases import Case, untouched
 

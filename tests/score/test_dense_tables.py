@@ -69,3 +69,16 @@ def test_a_workspace_knows_only_blocks_that_were_there_before_it() -> None:
     workspace, late = FitWorkspace(design, curves=False), design.changing(0)[0]
     with pytest.raises(AssertionError):
         workspace.fit([(late, 0)], [np.zeros(design.data.candidates, dtype=bool)])
+
+
+@pytest.mark.parametrize(("columns", "few", "rows"), [(12, 12, 60), (18, 14, 90)])
+def test_a_small_context_fits_no_noise(columns: int, few: int, rows: int) -> None:
+    """With nearly as many columns as rows a context can be fitted without a residual."""
+    links = []
+    for seed in range(3):
+        random = np.random.default_rng([seed, columns, few, rows])
+        noise = random.standard_normal((rows, columns))
+        table = pd.DataFrame(noise, columns=[f"v{place}" for place in range(columns)])
+        table["g"] = np.where(np.arange(rows) < few, "small", "large")
+        links.append(len(cc.discover(table, "g", method="score-ac").union.edges))
+    assert np.mean(links) <= 4.0  # 33 and 70 where such a context takes all columns that it can

@@ -166,8 +166,9 @@ def codes_of(column: NumberColumn) -> dict[float, int]:
     >>> [codes_of(column) for column in number_columns(data)]
     [{-9999.0: 3}, {}]
     """
-    low = float(np.fmin.reduce(column.values))
-    high = float(np.fmax.reduce(column.values))
+    measured = column.values[np.isfinite(column.values)]
+    low = float(measured.min())
+    high = float(measured.max())
     listed_codes = [code for code in (*FAR_CODES, *NEAR_CODES) if low <= code <= high]
     possible = dict.fromkeys([*listed_codes, low, high])
     counts = {code: int(np.count_nonzero(column.values == code)) for code in possible}
@@ -209,7 +210,7 @@ def _is_code(code: float, count: int, rest: Floats) -> bool:
     outside = max(low - code, code - high)
     certain = code in FAR_CODES
     if not certain and code not in NEAR_CODES:
-        return count >= FEWEST_NEAR and outside > FAR * (high - low) and _is_tame(np.sort(rest))
+        return count >= FEWEST_NEAR and outside > FAR * (high - low) > 0.0 and _are_fine(rest)
     if high > low and outside > FAR * (high - low):
         return count >= FEWEST_FAR
     if high == low:
@@ -308,11 +309,15 @@ def _is_few(column: NumberColumn, far: Bools) -> bool:
 
 def _is_tame(values: Floats) -> bool:
     """Whether sorted numbers are fine, and have no heavier tails than a normal law."""
-    counts = np.unique(values, return_counts=True)[1].astype(np.float64)
-    fine = float(counts.sum()) ** 2 >= FINE * float(np.sum(counts**2))
     reach = float(values[-1] - values[0])
     tame = TAME * 2.0 * np.sqrt(2.0 * np.log(len(values))) * robust_units(values)[1]
-    return fine and 0.0 < reach <= tame
+    return 0.0 < reach <= tame and _are_fine(values)
+
+
+def _are_fine(values: Floats) -> bool:
+    """Whether numbers have many values, as a fine number has."""
+    counts = np.unique(values, return_counts=True)[1].astype(np.float64)
+    return bool(float(counts.sum()) ** 2 >= FINE * float(np.sum(counts**2)))
 
 
 def slips(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage | None:
