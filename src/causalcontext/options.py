@@ -221,12 +221,12 @@ class Options:
                 f"device is {self.device!r}, which is for methods that test, and method is"
                 f" {method.name!r}; leave device out, or pass method={BY_TESTS!r}"
             )
-        if self.lags is None and self.time_effects != "none":
+        if self.lags is None and not _is_word(self.time_effects, "none"):
             raise OptionError(
                 f"time_effects is {shortly(self.time_effects)}, which is for panels; pass "
                 "lags=..., time=... and units=..., too"
             )
-        if self.units is None and self.unit_effects != "means":
+        if self.units is None and not _is_word(self.unit_effects, "means"):
             raise OptionError(
                 f"unit_effects is {shortly(self.unit_effects)}, which is for panels; pass "
                 "lags=... and units=..., the column that names the series, too"
@@ -258,6 +258,11 @@ class Options:
     def threads(self) -> int:
         """The number of threads that is meant."""
         return (os.cpu_count() or 1) if self.n_jobs == -1 else int(self.n_jobs)
+
+
+def _is_word(value: object, word: str) -> bool:
+    """Whether a value is that text; any other object, an array too, is not."""
+    return isinstance(value, str) and value == word
 
 
 def names_to_keep(keep: Any) -> tuple[str, ...]:

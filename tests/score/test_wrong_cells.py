@@ -337,6 +337,8 @@ def test_the_option_is_checked_and_used(tmp_path):
                 str(tmp_path / "table.csv"),
                 "--context",
                 "R",
+                "--method",
+                "score-ac",
                 *option,
                 "--json",
                 str(path),
