@@ -14,6 +14,8 @@ import causalcontext as cc
 import hostile
 from causalcontext.cli.app import app
 from causalcontext.cli.export import FORMATS
+from causalcontext.report.advice import on_the_command_line
+from causalcontext.report.html import write_report
 from marks import rest_slow
 
 
@@ -64,7 +66,7 @@ def test_plot_writes_a_picture(words: list[str]) -> None:
 def test_report_goes_beside_the_result_or_where_asked(soil: cc.ContextGraphs) -> None:
     assert run("report", "r.json").exit_code == 0
     assert run("report", "r.json", "other.html", "--title", "Mine").exit_code == 0
-    cc.load("r.json").report("expected.html")
+    write_report(cc.load("r.json"), "expected.html", spoken=on_the_command_line)
     assert Path("r.html").read_text() == Path("expected.html").read_text()
     assert "<title>Mine</title>" in Path("other.html").read_text()
 
