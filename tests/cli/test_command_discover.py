@@ -15,6 +15,7 @@ from typer.testing import CliRunner, Result
 
 import causalcontext as cc
 from causalcontext.cli.app import app
+from causalcontext.report.advice import on_the_command_line
 
 ENVIRONMENT = os.environ | {"PYTHONPATH": str(Path(cc.__file__).parents[1])}
 
@@ -42,7 +43,7 @@ def test_the_summary_is_printed_and_the_result_saved(soil: pd.DataFrame) -> None
     answer = run("soil.csv", "--context", "soil", "--json", "out.json")
     expected = cc.discover(soil, "soil")
     assert answer.exit_code == 0
-    assert str(expected) in answer.stdout
+    assert on_the_command_line(str(expected)) in answer.stdout
     assert answer.stderr == ""
     assert cc.load("out.json") == expected
 
@@ -110,7 +111,8 @@ def test_without_a_context_it_is_plain_pc(soil: pd.DataFrame) -> None:
     answer = run("plain.csv", "--json", "out.json")
     assert answer.exit_code == 0
     assert cc.load("out.json").contexts == ("all",)
-    assert str(cc.discover(cc.read_file("plain.csv"))) in answer.stdout
+    expected = cc.discover(cc.read_file("plain.csv"))
+    assert on_the_command_line(str(expected)) in answer.stdout
 
 
 def test_an_integer_context_keeps_its_type(soil: pd.DataFrame) -> None:

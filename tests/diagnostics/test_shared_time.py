@@ -7,8 +7,8 @@ import scipy
 
 import causalcontext as cc
 from causalcontext.diagnostics.shared_time import (
+    CYCLE_STEP,
     FEWEST_CYCLES,
-    STEP,
     cycles,
     regressions,
     shared_time,
@@ -64,7 +64,7 @@ def test_p_values_are_those_of_two_regressions():
     with_line = np.column_stack([asked.past, line])
     expected = [p_of_two_regressions(number, asked.past, with_line) for number in asked.numbers.T]
     assert trends(asked) == pytest.approx(expected, rel=1e-6)
-    counts = np.arange(FEWEST_CYCLES, (rows - 1) / 2, STEP)
+    counts = np.arange(FEWEST_CYCLES, (rows - 1) / 2, CYCLE_STEP)
     angles = [2 * np.pi * np.arange(rows) * k / rows for k in counts]
     every = [
         [

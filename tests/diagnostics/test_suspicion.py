@@ -635,7 +635,7 @@ def test_level_and_power_over_time(context):
 
 def test_over_time_many_contexts_are_not_compared(monkeypatch):
     """Nine columns in 16 contexts took more than a minute."""
-    monkeypatch.setattr("causalcontext.diagnostics.hidden_drivers.MOST_PRODUCTS", 0)
+    monkeypatch.setattr("causalcontext.diagnostics.hidden_drivers.MOST_DRIVER_PRODUCTS", 0)
     result = cc.discover(series(1), method="pc-ac", lags=2)
     assert "combinations of contexts are not compared" in suspicion_of(result).why_not
 
@@ -661,7 +661,7 @@ def test_over_time_equations_without_the_hidden_process_are_fitted_once(monkeypa
 
 def test_over_time_a_dense_table_is_asked_in_part(monkeypatch):
     """The first pairs of columns alone are asked, and the finding says so."""
-    monkeypatch.setattr(hidden_drivers, "MOST_WORK", 10_000)
+    monkeypatch.setattr(hidden_drivers, "MOST_COMPARISON_WORK", 10_000)
     result = dense_series()
     assert 0 < len(suspicion_of(result).asked) < result.union.adjacency.sum() / 2
     assert "least correlated, were not asked" in suspicion_of(result).why_not
@@ -670,7 +670,7 @@ def test_over_time_a_dense_table_is_asked_in_part(monkeypatch):
 
 def test_links_of_a_dense_table_are_asked_in_part(monkeypatch):
     """All of them would take too long, and the finding says so."""
-    monkeypatch.setattr(hidden_node, "MOST_WORK", 1000)
+    monkeypatch.setattr(hidden_node, "MOST_COMPARISON_WORK", 1000)
     result = cc.discover(table(1), "R", method="score-ac")
     whole = cc.discover(table(1), "R", method="score-ac", time_limit=None)
     assert "were not asked" in str(result.diagnose())

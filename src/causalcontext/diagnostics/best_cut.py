@@ -1,5 +1,5 @@
-"""Where mechanisms want a column to be cut (`cc.threshold("X", "best")`), and what depends on where
-the cut lies.
+"""The cut of a column that mechanisms want (`cc.threshold("X", "best")`), and the edges that depend
+on it.
 
 For the latter the same search is run with the cut a little lower and higher.
 """
@@ -20,6 +20,13 @@ from causalcontext.data.dataset import Dataset
 from causalcontext.data.indicators import Indicator, short_cut
 from causalcontext.data.windows import lagged_table
 from causalcontext.diagnostics.findings import Finding, Severity
+from causalcontext.diagnostics.settings import (
+    CUT_SECONDS,
+    CUT_SHIFT,
+    MOST_CUT_VARIABLES,
+    MOST_NAMED,
+    RETRIED_CUT_SHARES,
+)
 from causalcontext.errors import CausalContextError, DataError, NotYetError, listed
 from causalcontext.graphs.endpoints import Endpoints, adjacent, directed
 from causalcontext.kernels.arrays import Bools, Floats
@@ -41,9 +48,6 @@ from causalcontext.score.options import ScoreOptions
 
 if TYPE_CHECKING:
     from causalcontext.results.contexts import ContextGraphs
-
-AGAIN = (0.2, 0.5, 0.8)
-"""Where cuts are tried so that a search may find other directions, as shares of the grid."""
 
 
 def best_cuts(result: ContextGraphs, wanted: Indicator) -> tuple[Cut, ...]:
@@ -110,7 +114,7 @@ def places_to_try(cuts: Sequence[Cut]) -> list[list[float]]:
     return (
         [found]
         if found
-        else [[places[int(share * (len(places) - 1))]] for share in AGAIN if places]
+        else [[places[int(share * (len(places) - 1))]] for share in RETRIED_CUT_SHARES if places]
     )
 
 
@@ -146,7 +150,7 @@ def profile_of(responses: list[list[CutResponse]], values: Floats) -> CutProfile
     return cut_profile(responses, (values - values.mean()) / (values.std() or 1.0))
 
 
-def _pair(responses: list[list[CutResponse]], values: Floats, places: Floats) -> list[CutProfile]:
+def _pair(responses: list[list[CutResponse]], values: Floats, cuts: Floats) -> list[CutProfile]:
     """Two cuts, each beside the other one, the stronger first.
 
     Of two changes that undo each other neither is seen alone, so they are looked for together.
@@ -154,20 +158,19 @@ def _pair(responses: list[list[CutResponse]], values: Floats, places: Floats) ->
 
     def beside_cut(cut: float) -> CutProfile:
         """The profile if the columns above a cut are offered in every model."""
-        return profile_of(
-            [
-                [beside(one, [np.asarray(one.x > cut, dtype=np.float64)]) for one in copies]
-                for copies in responses
-            ],
-            values,
-        )
+        split_responses = []
+        for copies in responses:
+            above = [np.asarray(response.x > cut, dtype=np.float64) for response in copies]
+            split_responses.append(
+                [beside(response, [column]) for response, column in zip(copies, above, strict=True)]
+            )
+        return profile_of(split_responses, values)
 
-    second = max(
-        map(beside_cut, places.tolist()), key=lambda one: one.plain + float(one.scores.max())
-    )
+    profiles = map(beside_cut, cuts.tolist())
+    second = max(profiles, key=lambda profile: profile.plain + float(profile.scores.max()))
     for _ in range(2):
         second = beside_cut(second.value)
-    return sorted((beside_cut(second.value), second), key=lambda one: -one.gain)
+    return sorted((beside_cut(second.value), second), key=lambda profile: -profile.gain)
 
 
 def cut_of(column: str, profile: CutProfile, values: Floats) -> Cut:
@@ -176,11 +179,12 @@ def cut_of(column: str, profile: CutProfile, values: Floats) -> Cut:
     scale = float(values.std()) or 1.0
     ordered = np.unique(values)
 
-    def placed(place: float) -> float:
-        above = int(np.searchsorted(ordered, place * scale + centre, side="right"))
-        return short_cut(
-            float(ordered[max(above - 1, 0)]), float(ordered[min(above, len(ordered) - 1)])
-        )
+    def placed(standard_cut: float) -> float:
+        """The shortest number between the two values of the column beside a cut."""
+        above = int(np.searchsorted(ordered, standard_cut * scale + centre, side="right"))
+        lower = float(ordered[max(above - 1, 0)])
+        upper = float(ordered[min(above, len(ordered) - 1)])
+        return short_cut(lower, upper)
 
     is_cut = profile.verdict == CUT
     return Cut(
@@ -199,83 +203,96 @@ def cut_of(column: str, profile: CutProfile, values: Floats) -> Cut:
 
 
 TOPIC = "threshold"
-MOST_VARIABLES = 40
-"""Beyond so many two more searches would take longer than a question should."""
-TIME_LIMIT = 30.0
-"""Seconds for each of them."""
-SHIFT = 0.05
-"""Where there is no interval, a cut is moved past this share of the rows."""
-MOST_NAMED = 3
 
 
 def nearby_cuts(result: ContextGraphs) -> Iterator[Finding]:
-    """Whether mechanisms want the cut that was chosen, and whether graphs change with nearby
-    ones.
+    """The cut that mechanisms want instead of the chosen one, and the edges that differ with nearby
+    cuts.
     """
-    contexts = result.cells
     rows = _rows(result)
-    if (
-        len(contexts.positions) != 1
-        or len(contexts.made) != 1
-        or len(result.contexts) != 2
-        or not result.complete
-    ):
+    if rows is None or not _has_one_cut(result):
         return
-    if rows is None or len(result.names) > MOST_VARIABLES or result.settings.missing == "testwise":
+    if len(result.names) > MOST_CUT_VARIABLES or result.settings.missing == "testwise":
         return
     source = rows.contexts.made[0][1]
     name = rows.names[source]
     values = np.asarray(rows.columns[source], dtype=np.float64)
-    chosen = short_cut(
-        *(float(end) for end in (values[rows.codes == 0].max(), values[rows.codes == 1].min()))
-    )
+    below = float(values[rows.codes == 0].max())
+    above = float(values[rows.codes == 1].min())
+    chosen = short_cut(below, above)
     best = result.cut or _best(result, name)
     interval = None
     if best is not None and best.low is not None and best.high is not None:
         interval = best.low, best.high
     if best is not None and result.cut is None:  # chosen by hand
-        if best.verdict == SMOOTH:
-            message = f"{best}; the threshold at {number_text(chosen)} splits what changes smoothly"
-            advice = "read the two graphs as ranges of one mechanism, not as regimes"
-            yield Finding(TOPIC, Severity.CAUTION, message, advice)
-        elif (
-            best.verdict == CUT
-            and interval is not None
-            and not interval[0] <= chosen <= interval[1]
-        ):
+        yield from _against_the_chosen(best, interval, chosen)
+    yield from _moved_cuts(result, name, chosen, _nearby(values, chosen, interval))
+
+
+def _has_one_cut(result: ContextGraphs) -> bool:
+    """True for a finished search with one context, of two values, that is made out of a column."""
+    contexts = result.cells
+    is_single = len(contexts.positions) == 1 and len(contexts.made) == 1
+    return is_single and len(result.contexts) == 2 and result.complete
+
+
+def _against_the_chosen(
+    best: Cut, interval: tuple[float, float] | None, chosen: float
+) -> Iterator[Finding]:
+    """The finding that mechanisms change smoothly, or want another cut than the chosen one."""
+    if best.verdict == SMOOTH:
+        message = f"{best}; the threshold at {number_text(chosen)} splits what changes smoothly"
+        advice = "read the two graphs as ranges of one mechanism, not as regimes"
+        yield Finding(TOPIC, Severity.CAUTION, message, advice)
+    elif best.verdict == CUT and interval is not None:
+        low, high = interval
+        if not low <= chosen <= high:
             message = f"{best}; the threshold is at {number_text(chosen)}"
-            yield Finding(
-                TOPIC,
-                Severity.CAUTION,
-                message,
-                f'compare with cc.threshold("{best.column}", "best")',
-            )
+            advice = f'compare with cc.threshold("{best.column}", "best")'
+            yield Finding(TOPIC, Severity.CAUTION, message, advice)
+
+
+def _nearby(values: Floats, chosen: float, interval: tuple[float, float] | None) -> list[float]:
+    """Two cuts beside the chosen one: as far as the interval reaches, else a few rows away."""
     reach = 0.0 if interval is None else (interval[1] - interval[0]) / 2.0
-    places = [chosen - reach, chosen + reach]
-    if not reach:  # a few more rows on one side, and on the other
-        known = values[np.isfinite(values)]
-        shares = (float(np.mean(known <= chosen)) + shift for shift in (-SHIFT, SHIFT))
-        places = [
-            float(np.quantile(known, share)) for share in shares if SHIFT <= share <= 1.0 - SHIFT
-        ]
-    moved = {place: told for place in places if (told := _differences(result, place)) is not None}
-    told = [
-        f"at {place:.4g} {listed(edges, MOST_NAMED)}" for place, edges in moved.items() if edges
+    if reach:
+        return [chosen - reach, chosen + reach]
+    known = values[np.isfinite(values)]
+    share = float(np.mean(known <= chosen))
+    shares = (share - CUT_SHIFT, share + CUT_SHIFT)
+    return [
+        float(np.quantile(known, moved))
+        for moved in shares
+        if CUT_SHIFT <= moved <= 1.0 - CUT_SHIFT
     ]
-    if told:
+
+
+def _moved_cuts(
+    result: ContextGraphs, name: str, chosen: float, nearby: Sequence[float]
+) -> Iterator[Finding]:
+    """The finding that graphs differ with nearby cuts, and where; or that they are the same."""
+    differences: dict[float, list[str]] = {}
+    for cut in nearby:
+        edges = _differences(result, cut)
+        if edges is not None:
+            differences[cut] = edges
+    different = [
+        f"at {cut:.4g} {listed(edges, MOST_NAMED)}" for cut, edges in differences.items() if edges
+    ]
+    if different:
         message = (
-            f"the graphs depend on the cut of {name} at {number_text(chosen)}: {' and '.join(told)}"
-            " differ"
+            f"the graphs depend on the cut of {name} at {number_text(chosen)}:"
+            f" {' and '.join(different)} differ"
         )
         advice = (
             f'do not rest a claim on these edges; cc.threshold("{name}", "best") looks for the cut'
         )
-        every = tuple(sorted({edge for edges in moved.values() for edge in edges}))
+        every = tuple(sorted({edge for edges in differences.values() for edge in edges}))
         yield Finding(TOPIC, Severity.CAUTION, message, advice, {"edges": every})
-    elif moved:
-        where = " and ".join(f"{place:.4g}" for place in moved)
+    elif differences:
+        cuts = " and ".join(f"{cut:.4g}" for cut in differences)
         yield Finding(
-            TOPIC, Severity.NOTE, f"the graphs are the same with the cut of {name} at {where}"
+            TOPIC, Severity.NOTE, f"the graphs are the same with the cut of {name} at {cuts}"
         )
 
 
@@ -305,14 +322,14 @@ def _differences(result: ContextGraphs, cut: float) -> list[str] | None:
     """The edges between system variables that differ with the cut elsewhere; None if that cannot be
     searched.
     """
-    found = endpoints_at(result, cut)
-    if found is None:
+    endpoints = endpoints_at(result, cut)
+    if endpoints is None:
         return None
-    ours = np.stack([graph.adjacency for graph in result.graphs.values()])
-    differ = np.triu((ours != adjacent(found)).any(axis=0), 1)
-    own = [result.position(name) for name in result.made_of]
-    differ[own] = False
-    differ[:, own] = False
+    adjacency = np.stack([graph.adjacency for graph in result.graphs.values()])
+    differ = np.triu((adjacency != adjacent(endpoints)).any(axis=0), 1)
+    made = [result.position(name) for name in result.made_of]
+    differ[made] = False
+    differ[:, made] = False
     return [f"{result.names[i]} - {result.names[j]}" for i, j in np.argwhere(differ).tolist()]
 
 
@@ -331,12 +348,12 @@ def endpoints_at(result: ContextGraphs, cut: float) -> Endpoints | None:
     data = replace(
         rows, codes=codes, columns=(*rows.columns[:position], codes, *rows.columns[position + 1 :])
     )
-    watch = Watch(nobody, TIME_LIMIT)
+    watch = Watch(nobody, CUT_SECONDS)
     try:
-        found = run_method(result.settings.method, _task(result, data, watch))
+        outcome = run_method(result.settings.method, _task(result, data, watch))
     except CausalContextError:
         return None
-    return None if watch.over or not found.complete else found.endpoints
+    return None if watch.over or not outcome.complete else outcome.endpoints
 
 
 def _task(result: ContextGraphs, data: Dataset, watch: Watch) -> Task:
@@ -345,7 +362,7 @@ def _task(result: ContextGraphs, data: Dataset, watch: Watch) -> Task:
     windows = result.windowed
     options = ScoreOptions(
         transform="none" if result.evidence is None else result.evidence.transform,
-        time_limit=TIME_LIMIT,
+        time_limit=CUT_SECONDS,
         wrong_cells="keep",
     )
     if windows is not None:

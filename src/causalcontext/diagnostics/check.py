@@ -5,7 +5,7 @@ Columns are read one at a time, so that one bad column does not hide another.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypedDict, Unpack
 
@@ -110,7 +110,7 @@ class Inspection:
 
     @property
     def usable(self) -> bool:
-        """Whether `discover` takes the table."""
+        """True if `discover` takes the table."""
         return not self.problems
 
     def __str__(self) -> str:
@@ -143,7 +143,9 @@ def inspect(
 
 
 def _inspected(table: pd.DataFrame, asked: Asked) -> tuple[Inspection, pd.DataFrame, Screening]:
-    """What is found in a table, the part of it that is searched, and what was left out of it."""
+    """The findings about a table, the part of it that is searched, and the columns that were left
+    out.
+    """
     check_missing_option(asked.missing)
     names = [str(name) for name in table.columns]
     for one in split_context(asked.context)[1]:
@@ -217,15 +219,15 @@ def level_text(level: object) -> str:
 
 
 def largest_set(rows: int) -> int:
-    """How many variables a test inside a context of so many rows can condition on; negative if it
-    cannot be run.
+    """The number of variables that a test inside a context of so many rows can condition on;
+    negative if it cannot be run.
     """
     return rows - 2 - SPARE_ROWS
 
 
 def largest_context_set(rows: int) -> int:
-    """How many variables a test of the context can condition on before it leaves out a context of
-    so many rows.
+    """The number of variables that a test of the context can condition on before it leaves out a
+    context of so many rows.
     """
     return rows - 1 - SPARE_ROWS
 
@@ -413,7 +415,7 @@ SAME = {name: dict(entry.metadata) for name, entry in Options.__dataclass_fields
 
 @dataclass(frozen=True)
 class CheckOptions:
-    """What `check` takes of the options of `discover`."""
+    """The options of `discover` that `check` takes."""
 
     kinds: Mapping[str, str] | None = option(None)
     missing: str = option("raise", **SAME["missing"])
@@ -443,8 +445,8 @@ class CheckKeywords(TypedDict, total=False):
 
 @takes(CheckOptions)
 def check(table: Any, context: AnyContext = None, **options: Unpack[CheckKeywords]) -> Inspection:
-    """What `discover` would refuse, could not test or be misled by, and which method and test suit
-    the table.
+    """The columns that `discover` would refuse, could not test or be misled by, and the method and
+    test that suit the table.
 
     Parameters
     ----------
@@ -478,57 +480,63 @@ def check(table: Any, context: AnyContext = None, **options: Unpack[CheckKeyword
     asked = Asked(
         context, kinds, kept=kept, missing=missing, decimal=chosen.decimal, convert=chosen.convert
     )
-    found, rest, screening = _inspected(frame, asked)
+    inspection, rest, screening = _inspected(frame, asked)
     words = numbers_with_words(rest)
     if words:
-        shown = {name: ", ".join(word or repr(word) for word in own) for name, own in words.items()}
-        said = listed([f"{name} ({own})" for name, own in shown.items()], what="column")
-        every = sorted({word for own in words.values() for word in own})
-        note = (
-            f"{said}: numbers but for these words; if they mean missing values, pass "
-            f"na_values={every!r}"
-        )
-        found = replace(found, notes=(*found.notes, note))
+        inspection = replace(inspection, notes=(*inspection.notes, _note_on_words(words)))
     try:
         data, of_search, thin = _searched(frame, rest, screening, asked)
     except CausalContextError:  # inspect has said why, column by column
-        return _with_words(found, screening, strict)
-    if found.problems:
+        return _with_words(inspection, screening, strict)
+    if inspection.problems:
         known = {left.column for left in screening.left_out}
-        found = _without_problems_of(
-            found, frame, {left.column for left in of_search.left_out} - known, asked
+        inspection = _without_problems_of(
+            inspection, frame, {left.column for left in of_search.left_out} - known, asked
         )
-        unread = [said for said in screening.problems if said not in found.problems]
-        found = replace(found, problems=(*unread, *found.problems))
-    if found.problems:
-        return _with_words(found, screening, strict)
+        unread = [said for said in screening.problems if said not in inspection.problems]
+        inspection = replace(inspection, problems=(*unread, *inspection.problems))
+    if inspection.problems:
+        return _with_words(inspection, screening, strict)
     screening = of_search
-    found = replace(
-        found,
-        notes=(*found.notes, *_misleading(data)),
+    inspection = replace(
+        inspection,
+        notes=(*inspection.notes, *_misleading(data)),
         advice=tuple(_suitable(data, missing, thin)),
     )
-    return _with_words(found, screening, strict)
+    return _with_words(inspection, screening, strict)
+
+
+def _note_on_words(words: Mapping[str, Collection[str]]) -> str:
+    """The sentence on words among the numbers of columns, and how to call them missing."""
+    columns = [
+        f"{name} ({', '.join(word or repr(word) for word in of_column)})"
+        for name, of_column in words.items()
+    ]
+    every = sorted({word for of_column in words.values() for word in of_column})
+    return (
+        f"{listed(columns, what='column')}: numbers but for these words; if they mean missing"
+        f" values, pass na_values={every!r}"
+    )
 
 
 def _without_problems_of(
-    found: Inspection, table: pd.DataFrame, gone: set[str], asked: Asked
+    inspection: Inspection, table: pd.DataFrame, gone: set[str], asked: Asked
 ) -> Inspection:
     """The inspection without the problems of functions of other columns, which `discover` leaves
     out.
     """
     if not gone:
-        return found
+        return inspection
     rest = table.loc[:, [str(name) not in gone for name in table.columns]]
     again, _, _ = _inspected(rest, replace(asked, kinds=kinds_without(asked.kinds, tuple(gone))))
-    return replace(found, problems=again.problems)
+    return replace(inspection, problems=again.problems)
 
 
 def _searched(
     table: pd.DataFrame, rest: pd.DataFrame, screening: Screening, asked: Asked
 ) -> tuple[Dataset, Screening, ThinLevels | None]:
-    """What `discover` searches of a table and says of it, and the values of the context whose rows
-    it leaves out.
+    """The part of a table that `discover` searches, its notes, and the values of the context whose
+    rows it leaves out.
 
     `rest` is the part of the table that the screening left; without the rows of such values it
     looks once more.
@@ -549,7 +557,7 @@ def _searched(
 
 
 def _misleading(data: Dataset) -> Iterator[str]:
-    """What a search would take for something else."""
+    """The columns that a search would take for something else."""
     sources = [data.names[source] for _, source in data.contexts.made]
     for found in step_functions(data):
         certain = f"{found.context} is a function of {found.column} without exception"
@@ -569,8 +577,8 @@ def _misleading(data: Dataset) -> Iterator[str]:
 
 
 def _suitable(data: Dataset, missing: str, thin: ThinLevels | None) -> Iterator[str]:
-    """Which method and tests suit the kinds of columns; `data` has no rows of values of the context
-    with too few.
+    """The method and tests that suit the kinds of columns; `data` has no rows of values of the
+    context with too few.
     """
     kinds = {data.kinds[position] for position in data.system}
     if missing == "testwise":
@@ -589,7 +597,7 @@ def _suitable(data: Dataset, missing: str, thin: ThinLevels | None) -> Iterator[
 
 @dataclass(frozen=True, eq=False)
 class SystemReading:
-    """What reading a system variable finds."""
+    """The outcome of reading a system variable."""
 
     name: str
     dtype: str
@@ -601,7 +609,7 @@ class SystemReading:
 
 @dataclass(frozen=True, eq=False)
 class ContextReading:
-    """What reading the context finds."""
+    """The outcome of reading the context."""
 
     name: str | None = None  # None without a context
     dtype: str | None = None
@@ -619,12 +627,12 @@ class ContextReading:
 
     @property
     def columns(self) -> tuple[ContextReading, ...]:
-        """What is said about every context variable; none without a context."""
+        """The report of every context variable; none without a context."""
         return self.parts or (() if self.name is None else (self,))
 
     @property
     def splits(self) -> bool:
-        """Whether there are contexts: one was named, and it can be used."""
+        """True if there are contexts: one was named, and it can be used."""
         return len(self.levels) > 1
 
 
@@ -696,16 +704,33 @@ def _made_context(
 
 def usable_part(context: ContextReading, system: Sequence[SystemReading]) -> Dataset:
     """The table without the columns that the library refuses."""
-    usable = [(reading, reading.values) for reading in system if reading.values is not None]
-    first = context.columns if context.splits else ()
-    cells = context.cells or tuple((level,) for level in range(len(context.levels)))
+    names: list[str] = []
+    kinds: list[Kind] = []
+    columns: list[Any] = []
+    dtypes: list[str] = []
+    contexts = Contexts()
+    parts = context.columns if context.splits else ()
+    if parts:
+        cells = context.cells or tuple((level,) for level in range(len(context.levels)))
+        contexts = Contexts(tuple(range(len(parts))), cells)
+    for part in parts:
+        names.append(str(part.name))
+        kinds.append(Kind.CATEGORICAL)
+        columns.append(part.codes)
+        dtypes.append("")
+    usable = [reading for reading in system if reading.values is not None]
+    for reading in usable:
+        names.append(reading.name)
+        kinds.append(Kind(reading.kind))
+        columns.append(reading.values)
+        dtypes.append(reading.dtype)
     return Dataset(
-        names=(*(str(part.name) for part in first), *(reading.name for reading, _ in usable)),
-        kinds=(*(Kind.CATEGORICAL for _ in first), *(Kind(reading.kind) for reading, _ in usable)),
-        columns=(*(part.codes for part in first), *(values for _, values in usable)),
-        dtypes=(*("" for _ in first), *(reading.dtype for reading, _ in usable)),
-        contexts=Contexts(tuple(range(len(first))), cells) if first else Contexts(),
-        levels=tuple(part.levels for part in first),
+        names=tuple(names),
+        kinds=tuple(kinds),
+        columns=tuple(columns),
+        dtypes=tuple(dtypes),
+        contexts=contexts,
+        levels=tuple(part.levels for part in parts),
         codes=context.codes,
-        declared=frozenset(reading.name for reading, _ in usable if reading.declared),
+        declared=frozenset(reading.name for reading in usable if reading.declared),
     )

@@ -21,26 +21,17 @@ from typing import NamedTuple
 import numpy as np
 
 from causalcontext.data.moments import Moments
+from causalcontext.diagnostics.settings import (
+    CORRELATION_CONVERGED,
+    FEW_SLOPE_CONTEXTS,
+    LOOKS_PER_FIT,
+    MOST_CORRELATION_STEPS,
+    MOST_MOVES,
+    SMALLEST_GAIN,
+    SMALLEST_VARIANCE,
+    START_CORRELATION,
+)
 from causalcontext.kernels.arrays import Bools, Floats
-
-ENOUGH = 3.0
-"""The distance in nats from the best of the models with a hidden cause of others that count."""
-BETTER = 1e-6
-START = 0.6
-"""The correlation to start from where the link is there, too: least squares is a stationary point.
-"""
-MOST_STEPS = 100
-CONVERGED = 1e-3
-MOST_MOVES = 40
-SMALLEST = 1e-9
-MOST_WORK = 800_000
-"""Looks at equations (`EquationClimb.work`) after which no further pair is asked: some seconds."""
-PER_FIT = 10
-"""Looks at an equation that was fitted before which take as long as a regression."""
-FEW_CONTEXTS = 4
-"""With more contexts a cause acts alike in all of them, with a slope of its own in each, or as
-score-ac found it.
-"""
 
 Column = tuple[int, int]
 """A cause, and the contexts in which it acts as a bit mask; p, the context, shifts the intercept
@@ -105,19 +96,19 @@ class _Fit:
         ]
         self.errors = np.stack([climb.fit_alone(child, columns[child])[1] for child in children])
         self.omega = self.cross()
-        if not (np.diagonal(self.omega) > SMALLEST).all():
+        if not (np.diagonal(self.omega) > SMALLEST_VARIANCE).all():
             raise np.linalg.LinAlgError("nothing is left of an error")
         spread = np.sqrt(np.diagonal(self.omega))
         self.omega = np.where(
             np.eye(len(children), dtype=bool), self.omega, correlation * spread[:, None] * spread
         )
         self.value = -np.inf
-        for _ in range(MOST_STEPS):
+        for _ in range(MOST_CORRELATION_STEPS):
             for i in range(len(children)):
                 self.update(i)
             before = self.value
             self.value = self.likelihood()
-            if not self.value - before > CONVERGED:
+            if not self.value - before > CORRELATION_CONVERGED:
                 break
 
     def cross(self) -> Floats:
@@ -153,7 +144,7 @@ class _Fit:
         self, i: int, design: Sequence[int], near: tuple[Floats, Floats, Floats]
     ) -> tuple[Floats, float]:
         """Slopes of an equation, those of its siblings last, and the variance that is left."""
-        self.climb.work += PER_FIT
+        self.climb.work += LOOKS_PER_FIT
         table = self.table[i][i]
         own = self.own[i]
         d = len(design)
@@ -164,7 +155,9 @@ class _Fit:
         gram[d:, d:] = near[1]
         right = np.concatenate([table[design, own], near[0][:, own]])
         slopes = _solved(gram, right)
-        return slopes, max(float(table[own, own] - slopes @ right) / self.climb.n, SMALLEST)
+        return slopes, max(
+            float(table[own, own] - slopes @ right) / self.climb.n, SMALLEST_VARIANCE
+        )
 
     def update(self, i: int) -> None:
         """Fit one equation anew, given the errors of the others."""
@@ -182,8 +175,8 @@ class _Fit:
     def gain(
         self, i: int, columns: Columns, near: tuple[Floats, Floats, Floats], left: float
     ) -> float:
-        """What other causes of one equation add to the log-likelihood at least, other equations
-        being as they are.
+        """The least gain in log-likelihood by other causes of one equation, other equations being
+        as they are.
         """
         return (
             -0.5
@@ -208,7 +201,8 @@ class EquationClimb:
         self.given = given
         self.p = len(given.columns) - 1
         self.k = given.noise.shape[1]
-        self.n, self.everywhere = float(given.moments.rows.sum()), (1 << self.k) - 1
+        self.n = float(given.moments.rows.sum())
+        self.everywhere = (1 << self.k) - 1
         self.nodes = np.flatnonzero(given.free).tolist()
         single = [1 << r for r in range(self.k)]
         self.masks = sorted(
@@ -263,7 +257,7 @@ class EquationClimb:
         1).
         """
         here = [self.place[number, mask] for mask in self.masks]
-        self._first.work += PER_FIT * len(self.products)
+        self._first.work += LOOKS_PER_FIT * len(self.products)
         for (a, b), table in self.products.items():
             table[here] = self._products(raw[:, None], self.scales[a] * self.scales[b])
             table[:, here] = table[here].T
@@ -277,7 +271,7 @@ class EquationClimb:
         return [sum(1 << int(cause) for cause in np.flatnonzero(own)) for own in kept.T]
 
     def price(self, columns: Columns) -> float:
-        """What the columns of an equation cost."""
+        """The price of the columns of an equation (nats)."""
         return sum(
             self.cost[self.everywhere] if cause == self.p else self.cost[mask] + self.given.extra
             for cause, mask in columns
@@ -294,13 +288,13 @@ class EquationClimb:
         """The score of an equation whose error is correlated with no other, and the error by
         columns.
         """
-        self._first.work += PER_FIT
+        self._first.work += LOOKS_PER_FIT
         table = self.products[self.scale_of[node], self.scale_of[node]]
         own = self.response[node]
         used = [*self.design(columns), own]
         among = table[np.ix_(used, used)]
         own_error = np.append(-_solved(among[:-1, :-1], among[:-1, -1]), 1.0)
-        left = max(float(own_error @ among @ own_error) / self.n, SMALLEST)
+        left = max(float(own_error @ among @ own_error) / self.n, SMALLEST_VARIANCE)
         error = np.zeros(len(table))
         error[used] = own_error
         return -0.5 * self.n * log(left) - self.price(columns), error
@@ -335,7 +329,7 @@ class EquationClimb:
             if other is None:
                 break
             value, other_fit = self.scored(other, children, correlation)
-            if value < score + BETTER:
+            if value < score + SMALLEST_GAIN:
                 break
             columns = other
             score = value
@@ -343,8 +337,8 @@ class EquationClimb:
         return HiddenCauseModel(columns, children, score)
 
     def without_hidden_cause(self, model: HiddenCauseModel) -> Iterator[HiddenCauseModel]:
-        """What a climb without correlations finds from a model, with either link between two of its
-        children.
+        """The best model that a climb without correlations reaches from a model, with either link
+        between two of its children.
         """
         yield self.up(model.columns, ())
         for cause, effect in permutations(model.children, 2):
@@ -396,7 +390,7 @@ class EquationClimb:
                     rest = _without(columns[effect], cause, self.p, self.everywhere)
                     turned = self._caused(columns[cause], effect)
                     gain = gains[effect](rest) + gains[cause](turned)
-                    if gain >= BETTER:
+                    if gain >= SMALLEST_GAIN:
                         yield gain, ((effect, rest), (cause, turned))
 
     def _better_columns(
@@ -412,7 +406,7 @@ class EquationClimb:
         found = [
             (gained, other)
             for other in self.other_columns(node, now)
-            if (gained := gain(other)) >= BETTER
+            if (gained := gain(other)) >= SMALLEST_GAIN
         ]
         if alone:
             self._better[key] = found
@@ -453,7 +447,9 @@ class EquationClimb:
                 options.append(frozenset())
             if reads and cause != self.p:
                 options += [
-                    frozenset({(cause, 1 << r)}) for r in range(self.k) if self.k <= FEW_CONTEXTS
+                    frozenset({(cause, 1 << r)})
+                    for r in range(self.k)
+                    if self.k <= FEW_SLOPE_CONTEXTS
                 ]
                 options.append(frozenset((cause, 1 << r) for r in range(self.k)))
             for option in options:
@@ -495,7 +491,7 @@ class EquationClimb:
                 for one in shared:
                     rest = _without(rest, one, self.p, self.everywhere)
                 both.append(with_equations(columns, (effect, rest)))
-        yield from product(both, (-START, START))
+        yield from product(both, (-START_CORRELATION, START_CORRELATION))
 
     def adjacent(self, columns: tuple[Columns, ...]) -> list[tuple[int, int]]:
         """The pairs of numbers with a link in some context."""
@@ -509,7 +505,7 @@ class EquationClimb:
         ]
 
     def acyclic(self, columns: Sequence[Columns]) -> bool:
-        """Whether no context has a directed cycle, links of other variables and of the context
+        """True if no context has a directed cycle, links of other variables and of the context
         included.
         """
         for r, fixed in enumerate(self.fixed):
@@ -544,7 +540,7 @@ def _raw_products(moments: Moments) -> Floats:
     1).
     """
     whole = moments.merged()
-    spread = np.sqrt(np.maximum(np.diagonal(whole.scatter[0]) / whole.rows[0], SMALLEST))
+    spread = np.sqrt(np.maximum(np.diagonal(whole.scatter[0]) / whole.rows[0], SMALLEST_VARIANCE))
     k, p = moments.mean.shape
     mean = np.concatenate([(moments.mean - whole.mean[0]) / spread, np.ones((k, 1))], axis=1)
     raw = moments.rows[:, None, None] * mean[:, :, None] * mean[:, None, :]
@@ -564,7 +560,7 @@ def _solved(gram: Floats, right: Floats) -> Floats:
 
 
 def _has_cycle(causes: Sequence[int]) -> bool:
-    """Whether causes, as bit masks, lead round in a circle."""
+    """True if causes, as bit masks, lead round in a circle."""
     left = (1 << len(causes)) - 1
     while left:
         roots = sum(1 << v for v, own in enumerate(causes) if left >> v & 1 and not own & left)

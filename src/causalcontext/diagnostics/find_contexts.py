@@ -76,7 +76,7 @@ class Suggestion:
 
     @property
     def context(self) -> str | Indicator:
-        """What to pass as the context."""
+        """The value to pass as the context."""
         return self.column if self.value is None else threshold(self.column, self.value)
 
     @property
@@ -216,9 +216,7 @@ def suggested(table: Any, most: int, options: Mapping[str, Any]) -> list[Suggest
 def _asked(
     result: ContextGraphs, name: str, known: Sequence[Suggestion], columns: int
 ) -> Suggestion | None:
-    """What a column would change beside those that are known; None if nothing may change with
-    it.
-    """
+    """The changes with a column beside those that are known; None if nothing may change with it."""
     table = Table(
         searched_rows(result),
         ranks=result.evidence is not None and result.evidence.transform == "ranks",

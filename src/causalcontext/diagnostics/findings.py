@@ -1,4 +1,4 @@
-"""What a diagnosis is made of."""
+"""The parts of a diagnosis."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NOTHING = "nothing to report"
 
 
 class Severity(IntEnum):
-    """How much a finding matters."""
+    """The weight of a finding."""
 
     NOTE = 0
     CAUTION = 1

@@ -1,7 +1,7 @@
-"""Which links may stand for a hidden common cause, after a search by scores, which assumes that
-nothing is hidden?
+"""Links that may stand for a hidden common cause, after a search by scores, which assumes that
+nothing is hidden.
 
-What the table can say depends on the equations of a pair (docs/hidden-causes.md has the
+The answer that a table can give depends on the equations of a pair (docs/hidden-causes.md has the
 measurements):
 
 - straight lines and Gaussian noise: models with a hidden cause are compared (`hidden_node`);
@@ -29,8 +29,23 @@ from causalcontext.data.moments import Moments
 from causalcontext.diagnostics.correlated_errors import Columns, StraightEquations
 from causalcontext.diagnostics.hidden_drivers import suspected_drivers
 from causalcontext.diagnostics.hidden_node import compare_hidden_causes
+from causalcontext.diagnostics.settings import (
+    CAUSE_POLYNOMIALS,
+    EFFECT_POLYNOMIALS,
+    FEWEST_FOR_SHAPE,
+    LARGEST_SQUARE,
+    LEAST_COMPARED_SHARE,
+    LEAST_WAVE_SHARE,
+    MOST_HIDDEN_VARIABLES,
+    MOST_RESIDUAL_ROWS,
+    RESIDUAL_LEVEL,
+    SHAPE_LEVEL,
+    SPREAD_ROUNDS,
+    SPREAD_STEPS,
+    WAVE_FREQUENCIES,
+)
 from causalcontext.graphs.endpoints import GraphKind
-from causalcontext.kernels.arrays import Floats, Ints
+from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.results.equations import NUMBER, Equation, Mechanisms
 from causalcontext.results.evidence import HiddenSuspicion, ScoreEvidence
 from causalcontext.results.kept import answers_of
@@ -39,44 +54,12 @@ from causalcontext.score.options import ScoreOptions
 if TYPE_CHECKING:
     from causalcontext.results.contexts import ContextGraphs
 
-LEVEL = 0.005
-"""Of the residuals of a link: of ten links, a twentieth of the tables where nothing is hidden has
-one below.
-"""
-LEVEL_OF_SHAPE = 0.01
-"""Of the shape of the noise; that of the residuals is half as large where both are asked."""
-FEWEST_FOR_SHAPE = 500
-"""With fewer rows the p-values of the shape are too small where noise is skewed and its spread
-uneven.
-"""
-OF_CAUSE = 3
-OF_EFFECT = 4
-"""Polynomials of the ranks of the two residuals."""
-LEAST_LEFT = 0.1
-"""Functions of the cause that the equation of the effect leaves less of, of their variance, are not
-compared.
-"""
-FREQUENCIES = (0.7, 1.4, 2.1)
-LEAST_WAVE = 0.005
-"""Of the waves of a noise of standard deviation 1 that its shape is compared by. Directions with
-less than so much of their variance are left out, for they show errors of the fitted mean and
-spread."""
-ROUNDS = 5
-STEPS = 3
-LARGEST_SQUARE = 30.0
-"""Fits of a mean and a spread: rounds, steps of the spread in each, and how much one row counts for
-it at most.
-"""
-MOST_ROWS = 20_000
-"""Of longer tables every m-th row is compared: beyond, any misfit of a curve shows."""
-MOST_VARIABLES = 25
-"""With more variables models with a hidden cause take long."""
 
-Pair = tuple[str, str]
+NamePair = tuple[str, str]
 
 
 class _Shape(NamedTuple):
-    """What the equations of a variable are like."""
+    """The shape of the equations of a variable."""
 
     is_number: bool
     straight: bool
@@ -109,66 +92,108 @@ def hidden_suspicion(result: ContextGraphs) -> HiddenSuspicion:
     assert evidence is not None
     assert evidence.mechanisms is not None
     shapes = {node: _shape(evidence.mechanisms, node) for node in range(len(result.names))}
-    links = [
-        (x, y)
-        for x, y in np.argwhere(np.triu(result.union.adjacency)).tolist()
-        if not {x, y} & set(result.cells.positions)
-    ]
-    straight = all(shape.straight for shape in shapes.values() if shape.is_number and shape.even)
-    kinds = {(x, y): _kind(shapes[x], shapes[y], straight) for x, y in links}
-    suspected = set()
-    asked = set()
-    missing = set()
+    kinds = _kinds_of_links(result, shapes)
+    asked = _Asked(set(), set(), set())
     likely = [pair for pair, kind in kinds.items() if kind == "likelihood"]
-    if likely and (own := _straight_equations(result, evidence, shapes)) is not None:
-        (equations, numbers), (found, left) = own, _by_likelihood(*own)
-        free = {numbers[i] for i in np.flatnonzero(equations.free[: len(numbers)])}
-        compared = {pair for pair in likely if free.issuperset(pair)}
-        asked |= compared - left
-        if len(compared) < len(likely):
-            missing.add(
-                "links into equations that change with one of several contexts, or whose causes"
-                " have an uneven spread, are not compared"
-            )
-        suspected |= found & set(links)
-        if left:
-            missing.add(
-                f"{len(left)} links were not asked about, since all of them would take too long"
-            )
-    elif likely:
-        missing.add(
-            f"models of more than {MOST_VARIABLES} variables, or of ranks, are not compared"
-        )
-    rows = result.rows
+    if likely:
+        _ask_by_likelihood(result, evidence, shapes, likely, set(kinds), asked)
     for pair, kind in kinds.items():
-        if kind == "residuals" and rows is not None:
-            depend = _depend(rows, evidence.mechanisms, pair)
-            if depend is None:
-                missing.add(
-                    "links are not asked about where a curve or an uneven spread would explain all"
-                    " dependence"
-                )
-                continue
-            asked.add(pair)
-            if depend:
-                suspected.add(pair)
-        elif kind == "residuals":
-            missing.add("residuals need rows, which this result does not have")
+        if kind == "residuals":
+            _ask_by_residuals(result.rows, evidence.mechanisms, pair, asked)
         elif not kind:
-            missing.add("links at categories and counts are not asked about")
+            asked.missing.add("links at categories and counts are not asked about")
     return HiddenSuspicion(
-        _named(result, suspected), _named(result, asked), "; ".join(sorted(missing))
+        _named(result, asked.suspected),
+        _named(result, asked.pairs),
+        "; ".join(sorted(asked.missing)),
     )
 
 
-def _named(result: ContextGraphs, pairs: set[tuple[int, int]]) -> tuple[Pair, ...]:
+class _Asked(NamedTuple):
+    """The links that are suspected, those that were asked about, and sentences on those that were
+    not.
+    """
+
+    suspected: set[tuple[int, int]]
+    pairs: set[tuple[int, int]]
+    missing: set[str]
+
+
+def _kinds_of_links(result: ContextGraphs, shapes: dict[int, _Shape]) -> dict[tuple[int, int], str]:
+    """The way in which every link between system variables is asked about; "" if it is not."""
+    contexts = set(result.cells.positions)
+    numbers = [shape for shape in shapes.values() if shape.is_number]
+    straight = all(shape.straight for shape in numbers if shape.even)
+    links = np.argwhere(np.triu(result.union.adjacency)).tolist()
+    return {
+        (x, y): _kind(shapes[x], shapes[y], straight)
+        for x, y in links
+        if contexts.isdisjoint((x, y))
+    }
+
+
+def _ask_by_likelihood(
+    result: ContextGraphs,
+    evidence: ScoreEvidence,
+    shapes: dict[int, _Shape],
+    likely: list[tuple[int, int]],
+    links: set[tuple[int, int]],
+    asked: _Asked,
+) -> None:
+    """Compare models with a hidden cause for the links whose equations are straight, and add what
+    they say to `asked`.
+    """
+    straight = _straight_equations(result, evidence, shapes)
+    if straight is None:
+        asked.missing.add(
+            f"models of more than {MOST_HIDDEN_VARIABLES} variables, or of ranks, are not compared"
+        )
+        return
+    equations, numbers = straight
+    suspected, left = _by_likelihood(equations, numbers)
+    free = {numbers[i] for i in np.flatnonzero(equations.free[: len(numbers)])}
+    compared = {pair for pair in likely if free.issuperset(pair)}
+    asked.pairs.update(compared - left)
+    asked.suspected.update(suspected & links)
+    if len(compared) < len(likely):
+        asked.missing.add(
+            "links into equations that change with one of several contexts, or whose causes"
+            " have an uneven spread, are not compared"
+        )
+    if left:
+        asked.missing.add(
+            f"{len(left)} links were not asked about, since all of them would take too long"
+        )
+
+
+def _ask_by_residuals(
+    rows: Dataset | None, mechanisms: Mechanisms, pair: tuple[int, int], asked: _Asked
+) -> None:
+    """Compare the residuals of a link, and add what they say to `asked`."""
+    if rows is None:
+        asked.missing.add("residuals need rows, which this result does not have")
+        return
+    depend = _depend(rows, mechanisms, pair)
+    if depend is None:
+        asked.missing.add(
+            "links are not asked about where a curve or an uneven spread would explain all"
+            " dependence"
+        )
+        return
+    asked.pairs.add(pair)
+    if depend:
+        asked.suspected.add(pair)
+
+
+def _named(result: ContextGraphs, pairs: set[tuple[int, int]]) -> tuple[NamePair, ...]:
+    """The pairs by name, each in the order of the alphabet."""
     ends = (sorted((result.names[x], result.names[y])) for x, y in sorted(pairs))
     return tuple((first, second) for first, second in ends)
 
 
 def _kind(x: _Shape, y: _Shape, straight: bool) -> str:
-    """How a link is asked; "" if it is not. `straight` is whether no equation of the table has a
-    curve.
+    """The way in which a link is asked about; "" if it is not. `straight` is true if no equation of
+    the table has a curve.
     """
     if not (x.is_number and y.is_number):
         return ""
@@ -177,90 +202,108 @@ def _kind(x: _Shape, y: _Shape, straight: bool) -> str:
 
 
 def _shape(mechanisms: Mechanisms, node: int) -> _Shape:
-    own = [one for one in mechanisms.equations if one.effect == node]
-    uneven = [term.cause for one in own for term in one.spread if term.shape != "context"]
-    causes = [*uneven, *(cause for one in own for cause in one.causes)]
+    """The shape of the equations of a variable."""
+    equations = _equations_of(mechanisms, node)
+    uneven = [
+        term.cause for equation in equations for term in equation.spread if term.shape != "context"
+    ]
+    causes = [*uneven, *(cause for equation in equations for cause in equation.causes)]
     number = (
-        bool(own)
+        bool(equations)
         and mechanisms.scales[node].kind == NUMBER
-        and all(one.kind == NUMBER for one in own)
+        and all(equation.kind == NUMBER for equation in equations)
         and all(mechanisms.scales[cause].is_number for cause in causes)
     )
-    straight = all(term.kind == "linear" for one in own for term in one.terms)
-    return _Shape(number, straight, not uneven, all(one.density[0] == 0.0 for one in own))
+    straight = all(term.kind == "linear" for equation in equations for term in equation.terms)
+    gaussian = all(equation.density[0] == 0.0 for equation in equations)
+    return _Shape(number, straight, not uneven, gaussian)
 
 
 def _straight_equations(
     result: ContextGraphs, evidence: ScoreEvidence, shapes: dict[int, _Shape]
 ) -> tuple[StraightEquations, list[int]] | None:
-    """The equations in the numbers of the system variables, then the context; which variables these
-    are.
+    """The equations in the numbers of the system variables, then the context; and these variables.
+
+    None where there are too many, or where they are ranks.
     """
     moments = result.moments
     mechanisms = evidence.mechanisms
-    contexts = list(result.cells.positions)
-    numbers = [
-        v
-        for v in range(len(result.names))
-        if v not in contexts and shapes[v].is_number and shapes[v].even
-    ]
-    ranked = mechanisms is None or any(mechanisms.scales[v].scores for v in numbers)
-    if moments is None or mechanisms is None or ranked or len(numbers) > MOST_VARIABLES:
+    if moments is None or mechanisms is None:
         return None
-    others = [v for v in range(len(result.names)) if v not in contexts and v not in numbers]
+    contexts = list(result.cells.positions)
+    system = [v for v in range(len(result.names)) if v not in contexts]
+    numbers = [v for v in system if shapes[v].is_number and shapes[v].even]
+    ranked = any(mechanisms.scales[v].scores for v in numbers)
+    if ranked or len(numbers) > MOST_HIDDEN_VARIABLES:
+        return None
+    others = [v for v in system if v not in numbers]
     p = len(numbers)
+    nodes = [*numbers, *(contexts or [-1]), *others]  # p is the place of a context, if there is one
+    position = {v: i for i, v in enumerate(nodes)}
     k = len(result.contexts)
-    nodes = [*numbers, *contexts, *others]
-    if not contexts:
-        nodes.insert(p, -1)  # the place of a context
-    known = result.settings.knowledge.links(result.names)
-    place = {v: i for i, v in enumerate(nodes)}
-    links = np.zeros((k, len(nodes), len(nodes)), dtype=bool)
-    columns: list[Columns] = []
+    links = _links_of_terms(mechanisms, position, k)
+    columns: list[Columns] = [frozenset()] * (p + 1)
     free = np.zeros(p + 1, dtype=bool)
     noise = np.ones((p + 1, k))
-    for equation in mechanisms.equations:
-        for term in equation.terms:
-            for cause in term.causes:
-                links[np.ix_(list(term.contexts), [place[cause]], [place[equation.effect]])] = True
     for i, v in enumerate(numbers):
-        own = [one for one in mechanisms.equations if one.effect == v]
-        reads = len(own) > 1 or len(set(own[0].intercepts)) > 1
+        equations = _equations_of(mechanisms, v)
+        reads = len(equations) > 1 or len(set(equations[0].intercepts)) > 1
+        causes = {cause for equation in equations for cause in equation.causes}
+        in_numbers = shapes[v].straight and causes.issubset(numbers)
         links[:, p, i] = reads
-        in_numbers = shapes[v].straight and all(
-            cause in numbers for one in own for cause in one.causes
-        )
         free[i] = in_numbers and shapes[v].gaussian and (not reads or len(contexts) == 1)
         shifts = {(p, 1 << r) for r in range(1, k)} if reads else set()
-        columns.append(
-            frozenset(
-                shifts
-                | {
-                    (place[term.causes[0]], sum(1 << r for r in term.contexts))
-                    for one in own
-                    for term in one.terms
-                    if in_numbers
-                }
-            )
-        )
-        for one in own:
-            noise[i, list(one.contexts)] = [_noise(one, r) for r in one.contexts]
-    columns.append(frozenset())
-    may = np.zeros((p + 1, p + 1), dtype=bool)
-    must = np.zeros((p + 1, p + 1), dtype=bool)
-    some = nodes[: p + 1] if len(contexts) == 1 else numbers
-    for made, all_of in ((may, known.may), (must, known.must)):
-        made[: len(some), : len(some)] = all_of[np.ix_(some, some)]
-    chosen = Moments(
-        moments.rows, moments.mean[:, numbers], moments.scatter[:, numbers][:, :, numbers]
-    )
+        slopes = _slopes(equations, position) if in_numbers else set()
+        columns[i] = frozenset(shifts | slopes)
+        for equation in equations:
+            noise[i, list(equation.contexts)] = [_noise(equation, r) for r in equation.contexts]
+    may, must = _known_links(result, nodes[: p + 1] if len(contexts) == 1 else numbers, p + 1)
+    scatter = moments.scatter[:, numbers][:, :, numbers]
+    chosen = Moments(moments.rows, moments.mean[:, numbers], scatter)
+    price = 0.5 * evidence.penalty
     extra = ScoreOptions().parent_price(p)
-    return (
-        StraightEquations(
-            chosen, tuple(columns), free, may, must, links, noise, 0.5 * evidence.penalty, extra
-        ),
-        numbers,
-    )
+    given = StraightEquations(chosen, tuple(columns), free, may, must, links, noise, price, extra)
+    return given, numbers
+
+
+def _links_of_terms(mechanisms: Mechanisms, position: dict[int, int], contexts: int) -> Bools:
+    """True for the causes (row) of effects (column) in the equations of every context, shape
+    (contexts, nodes, nodes).
+    """
+    links = np.zeros((contexts, len(position), len(position)), dtype=bool)
+    for equation in mechanisms.equations:
+        effect = position[equation.effect]
+        for term in equation.terms:
+            for cause in term.causes:
+                links[list(term.contexts), position[cause], effect] = True
+    return links
+
+
+def _equations_of(mechanisms: Mechanisms, effect: int) -> list[Equation]:
+    """The equations of a variable, one for every group of contexts with its own."""
+    return [equation for equation in mechanisms.equations if equation.effect == effect]
+
+
+def _slopes(equations: list[Equation], position: dict[int, int]) -> set[tuple[int, int]]:
+    """The columns of straight equations: a cause, and the contexts of a slope as bits."""
+    return {
+        (position[term.causes[0]], sum(1 << r for r in term.contexts))
+        for equation in equations
+        for term in equation.terms
+    }
+
+
+def _known_links(result: ContextGraphs, variables: list[int], size: int) -> tuple[Bools, Bools]:
+    """The links between variables that may and that must exist, shape (size, size); none at
+    others.
+    """
+    known = result.settings.knowledge.links(result.names)
+    may = np.zeros((size, size), dtype=bool)
+    must = np.zeros((size, size), dtype=bool)
+    count = len(variables)
+    may[:count, :count] = known.may[np.ix_(variables, variables)]
+    must[:count, :count] = known.must[np.ix_(variables, variables)]
+    return may, must
 
 
 def _noise(equation: Equation, context: int) -> float:
@@ -272,81 +315,86 @@ def _noise(equation: Equation, context: int) -> float:
 def _by_likelihood(
     given: StraightEquations, numbers: list[int]
 ) -> tuple[set[tuple[int, int]], set[tuple[int, int]]]:
-    """Pairs of children of a hidden cause in the clearly better models, and links that the strong
-    ones drop or turn.
+    """Pairs of children of a hidden cause in the clearly better models, with links that the strong
+    ones drop or turn; and the pairs that were not asked about.
 
-    The others save a parameter, perhaps by chance, and which links they drop says little. And the
-    pairs not asked.
+    The other models save a parameter, perhaps by chance, and the links that they drop say little.
     """
-    found: set[tuple[int, int]] = set()
+    pairs: set[tuple[int, int]] = set()
     base, strong, better, left = compare_hidden_causes(given)
     for model in better:
-        found |= set(combinations(model.children, 2))
-        for effect, own in enumerate(given.columns if model.score > base + strong else ()):
+        pairs |= set(combinations(model.children, 2))
+        if model.score <= base + strong:
+            continue
+        for effect, columns in enumerate(given.columns):
             kept = {cause for cause, _ in model.columns[effect]}
-            found |= {(cause, effect) for cause, _ in own if cause not in kept}
+            pairs |= {(cause, effect) for cause, _ in columns if cause not in kept}
 
-    def ordered(pairs: Iterable[tuple[int, int]]) -> set[tuple[int, int]]:
-        return {
-            (min(ends), max(ends))
-            for x, y in pairs
-            if max(x, y) < len(numbers)
-            for ends in [(numbers[x], numbers[y])]
-        }
+    def of_the_table(places: Iterable[tuple[int, int]]) -> set[tuple[int, int]]:
+        """The pairs of numbers among these, as columns of the table, the lower one first."""
+        between_numbers = [pair for pair in places if max(pair) < len(numbers)]
+        ends = [(numbers[x], numbers[y]) for x, y in between_numbers]
+        return {(min(pair), max(pair)) for pair in ends}
 
-    return ordered(found), ordered(left)
+    return of_the_table(pairs), of_the_table(left)
 
 
 def _depend(rows: Dataset, mechanisms: Mechanisms, pair: tuple[int, int]) -> bool | None:
-    """Whether the residuals of a pair depend, the cause being the one that stands in the other's
-    equation.
-
-    None if nothing can be asked.
+    """True if the residuals of a pair depend, the cause being the one that stands in the other's
+    equation; None if nothing can be asked.
     """
-    x, y = pair
-    into = [one for one in mechanisms.equations if one.effect == y]
-    ends = (
-        (x, y)
-        if any(x in one.causes or x in {term.cause for term in one.spread} for one in into)
-        else (y, x)
-    )
+    cause, effect = _ends_in_order(mechanisms, pair)
     used = np.flatnonzero(complete_rows(rows))
-    used = used[:: max(1, -(-len(used) // MOST_ROWS))]
-    designs = [design_matrix(rows, mechanisms, node, used) for node in ends]
-    values = [
-        mechanisms.scales[node].standard(np.asarray(rows.columns[node])[used]) for node in ends
-    ]
-    left = [_residual(design, value) for design, value in zip(designs, values, strict=True)]
-    tests = [(residual_dependence(left[0], left[1], designs[1]), LEVEL)]
-    if len(values[1]) >= FEWEST_FOR_SHAPE and _shape_is_asked(mechanisms, *ends):
-        spread = design_matrix(rows, mechanisms, ends[1], used, terms=False)
-        of_shape = shape_dependence(left[0], standard_noise(values[1], designs[1], spread))
-        tests = [(tests[0][0], LEVEL / 2.0), (of_shape, LEVEL_OF_SHAPE)]
+    used = used[:: max(1, -(-len(used) // MOST_RESIDUAL_ROWS))]
+    cause_design = design_matrix(rows, mechanisms, cause, used)
+    effect_design = design_matrix(rows, mechanisms, effect, used)
+    cause_values = mechanisms.scales[cause].standard(np.asarray(rows.columns[cause])[used])
+    effect_values = mechanisms.scales[effect].standard(np.asarray(rows.columns[effect])[used])
+    cause_residual = _residual(cause_design, cause_values)
+    effect_residual = _residual(effect_design, effect_values)
+    of_residuals = residual_dependence(cause_residual, effect_residual, effect_design)
+    tests = [(of_residuals, RESIDUAL_LEVEL)]
+    if len(used) >= FEWEST_FOR_SHAPE and _shape_is_asked(mechanisms, cause, effect):
+        spread = design_matrix(rows, mechanisms, effect, used, terms=False)
+        noise = standard_noise(effect_values, effect_design, spread)
+        of_shape = shape_dependence(cause_residual, noise)
+        tests = [(of_residuals, RESIDUAL_LEVEL / 2.0), (of_shape, SHAPE_LEVEL)]
     below = [p < level for p, level in tests if not np.isnan(p)]
     return any(below) if below else None
 
 
+def _ends_in_order(mechanisms: Mechanisms, pair: tuple[int, int]) -> tuple[int, int]:
+    """The cause and the effect of a link, by the equations."""
+    x, y = pair
+    for equation in _equations_of(mechanisms, y):
+        if x in equation.causes or x in {term.cause for term in equation.spread}:
+            return x, y
+    return y, x
+
+
 def _shape_is_asked(mechanisms: Mechanisms, cause: int, effect: int) -> bool:
-    """Whether the shape of the noise of an effect with curves or an uneven spread can tell of a
+    """True if the shape of the noise of an effect with curves or an uneven spread can tell of a
     hidden cause.
 
     Not if the effect follows a curve of the cause, and the noise is not Gaussian: where its density
     has a sharp edge, what a fitted curve does not follow looks like another shape. Nor if a cause
     acts on the spread alone: what a search takes a hidden cause for moves the mean as well.
     """
-    own = [one for one in mechanisms.equations if one.effect == effect]
-    gaussian = all(one.density[0] == 0.0 for one in own)
-    curved = any(cause in term.causes for one in own for term in one.terms if term.kind != "linear")
+    equations = _equations_of(mechanisms, effect)
+    gaussian = all(equation.density[0] == 0.0 for equation in equations)
+    curves = [term for equation in equations for term in equation.terms if term.kind != "linear"]
+    curved = any(cause in term.causes for term in curves)
     alone = any(
-        term.shape != "context" and term.cause not in one.causes
-        for one in own
-        for term in one.spread
+        term.shape != "context" and term.cause not in equation.causes
+        for equation in equations
+        for term in equation.spread
     )
-    return any(_bends(one) for one in own) and (gaussian or not curved) and not alone
+    bends = any(_bends(equation) for equation in equations)
+    return bends and (gaussian or not curved) and not alone
 
 
 def _bends(equation: Equation) -> list[tuple[int, tuple[int, ...]]]:
-    """The causes that act along curves or on the spread, and in which contexts."""
+    """The causes that act along curves or on the spread, with the contexts in which they do."""
     uneven = {
         (term.cause, equation.contexts) for term in equation.spread if term.shape != "context"
     }
@@ -362,7 +410,7 @@ def _bends(equation: Equation) -> list[tuple[int, tuple[int, ...]]]:
 def design_matrix(
     rows: Dataset, mechanisms: Mechanisms, node: int, used: Ints, terms: bool = True
 ) -> Floats:
-    """What may move a number: shape (rows, columns).
+    """The columns that may move a number: shape (rows, columns).
 
     Intercepts, and terms of its equations where they live; any smooth curve of a cause that is
     known to act along a curve or on the spread; contexts, if the spread differs between them.
@@ -371,20 +419,14 @@ def design_matrix(
     codes = (
         rows.codes[used] if len(rows.contexts.positions) else np.zeros(len(used), dtype=np.int64)
     )
-    columns = []
-    for equation in (one for one in mechanisms.equations if one.effect == node):
-        for intercept in sorted(set(equation.intercepts)):
-            here = [
-                r
-                for r, own in zip(equation.contexts, equation.intercepts, strict=True)
-                if own == intercept
-            ]
-            columns.append(np.isin(codes, here).astype(np.float64))
-        columns += [
-            np.isin(codes, term.contexts).astype(np.float64)
-            for term in equation.spread
-            if term.contexts
-        ]
+    columns: list[Floats] = []
+    for equation in _equations_of(mechanisms, node):
+        contexts_of: dict[tuple[float, ...], list[int]] = {}
+        for r, intercept in zip(equation.contexts, equation.intercepts, strict=True):
+            contexts_of.setdefault(intercept, []).append(r)
+        groups = [tuple(contexts_of[intercept]) for intercept in sorted(contexts_of)]
+        groups += [term.contexts for term in equation.spread if term.contexts]
+        columns += [np.isin(codes, group).astype(np.float64) for group in groups]
         bends = _bends(equation)
         standard = {
             cause: mechanisms.scales[cause].standard(np.asarray(rows.columns[cause])[used])
@@ -422,9 +464,9 @@ def residual_dependence(of_cause: Floats, of_effect: Floats, design: Floats) -> 
     what else the effect does along them. Of the rest, directions with enough variance are whitened,
     and their covariances with those of the effect are chi-squared. NaN if there are none.
     """
-    whole = _legendre(of_cause, OF_CAUSE)
-    effect = _legendre(of_effect, OF_EFFECT)
-    left = _whitened(_residual(design, whole), LEAST_LEFT * whole.var(axis=0).mean())
+    whole = _legendre(of_cause, CAUSE_POLYNOMIALS)
+    effect = _legendre(of_effect, EFFECT_POLYNOMIALS)
+    left = _whitened(_residual(design, whole), LEAST_COMPARED_SHARE * whole.var(axis=0).mean())
     return _independent(left, _whitened(effect))
 
 
@@ -455,8 +497,8 @@ def standard_noise(values: Floats, design: Floats, spread: Floats) -> Floats:
     basis = basis[:, sizes > 1e-9 * sizes[0]]
     left = _residual(design, values)
     log_scale = basis @ (basis.T @ np.log(np.abs(left) + 1e-3 * left.std() + 1e-12))
-    for _ in range(ROUNDS):
-        for _ in range(STEPS):
+    for _ in range(SPREAD_ROUNDS):
+        for _ in range(SPREAD_STEPS):
             excess = np.minimum((left / _scale(log_scale)) ** 2, LARGEST_SQUARE) - 1.0
             log_scale = log_scale + 0.5 * basis @ (basis.T @ excess)
         scale = _scale(log_scale)
@@ -476,19 +518,19 @@ def shape_dependence(of_cause: Floats, noise: Floats) -> float:
     a mean and a spread that were fitted, along any curves, do not matter.
     """
     noise = noise / max(float(noise.std()), 1e-12)
-    sizes = np.array(FREQUENCIES)
+    sizes = np.array(WAVE_FREQUENCIES)
     sines = np.sin(noise[:, None] * sizes)
     cosines = np.cos(noise[:, None] * sizes)
     waves = np.hstack([sines, cosines])
     slopes = np.hstack([sizes * cosines, -sizes * sines])
     moved = np.stack([slopes.mean(axis=0), (noise[:, None] * slopes).mean(axis=0)])
     waves = (waves - waves.mean(axis=0)) @ np.linalg.svd(moved)[2][2:].T
-    least = LEAST_WAVE * waves.var(axis=0).sum()
-    return _independent(_whitened(_legendre(of_cause, OF_CAUSE)), _whitened(waves, least))
+    least = LEAST_WAVE_SHARE * waves.var(axis=0).sum()
+    return _independent(_whitened(_legendre(of_cause, CAUSE_POLYNOMIALS)), _whitened(waves, least))
 
 
 def _legendre(residual: Floats, degree: int) -> Floats:
     """Legendre polynomials of the ranks, from -1 to 1, around their means; shape (rows, degree)."""
-    place = (2.0 * rankdata(residual) - 1.0) / len(residual) - 1.0
-    found = np.polynomial.legendre.legvander(place, degree)[:, 1:]
-    return np.asarray(found - found.mean(axis=0))
+    ranks = (2.0 * rankdata(residual) - 1.0) / len(residual) - 1.0
+    polynomials = np.polynomial.legendre.legvander(ranks, degree)[:, 1:]
+    return np.asarray(polynomials - polynomials.mean(axis=0))

@@ -26,18 +26,30 @@ from scipy.signal import lfilter
 
 from causalcontext.data.moments import Moments
 from causalcontext.diagnostics.correlated_errors import (
-    ENOUGH,
-    MOST_WORK,
     Columns,
     EquationClimb,
     StraightEquations,
+)
+from causalcontext.diagnostics.settings import (
+    CLIMB_CONVERGED,
+    LONGEST_MEMORY,
+    MOST_COMPARISON_WORK,
+    MOST_DRIVER_CLIMBS,
+    MOST_DRIVER_PRODUCTS,
+    MOST_DRIVER_ROWS,
+    MOST_DRIVER_STEPS,
+    MOST_PROCESSES,
+    NEAR_BEST,
+    SMALLEST_INFORMATION,
+    START_MEMORY,
+    START_SHARE,
 )
 from causalcontext.graphs.endpoints import adjacent, directed
 from causalcontext.graphs.lag_names import split
 from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.kernels.limits import SAME_COLUMN_BELOW
 from causalcontext.model_checks.violations import CURVES, INTERACTIONS
-from causalcontext.results.equations import NUMBER
+from causalcontext.results.equations import NUMBER, Mechanisms
 from causalcontext.results.evidence import HiddenSuspicion
 from causalcontext.results.violations import violations_of
 from causalcontext.score.options import ScoreOptions
@@ -47,25 +59,10 @@ if TYPE_CHECKING:
     from causalcontext.results.contexts import ContextGraphs
     from causalcontext.timeseries.windows import SeriesWindows
 
-START_MEMORY = 0.7
-START_SHARE = 0.6
-"""Where a climb starts: the memory, and the loading in standard deviations of the errors of a
-child.
-"""
-LONGEST_MEMORY = 0.98
-MOST_STEPS = 12
-MOST_CLIMBS = 6
-CONVERGED = 0.02
-SMALLEST = 1e-6
-MOST_PROCESSES = 12
-MOST_ROWS = 5000
-"""With more columns models take long; of longer series the last rows are compared."""
-MOST_PRODUCTS = 15_000_000
-"""Products of columns, of all contexts at all lags, for one step from every pair."""
 
 BENT = (CURVES, INTERACTIONS)
 
-Term = tuple[int, tuple[int, ...]]
+LineTerm = tuple[int, tuple[int, ...]]
 """A cause, and the contexts in which it acts along one line."""
 
 
@@ -78,11 +75,10 @@ class SeriesEquations:
     """
 
     given: StraightEquations
-    values: (
-        Floats  # shape (rows, numbers but the last two): in the order of time, in standard units
-    )
+    # shape (rows, numbers but the last two): in the order of time, in standard units
+    values: Floats
     codes: Ints  # shape (rows,): the context of every row
-    process: tuple[int, ...]  # of every number, which column of the table it is, at whatever lag
+    process: tuple[int, ...]  # the column of the table that every number is, at whatever lag
 
 
 class DrivenModel(NamedTuple):
@@ -122,7 +118,9 @@ class DriverStart(NamedTuple):
 
 
 class SmoothedState(NamedTuple):
-    """What is known of the hidden process given all rows, and the log-likelihood of the errors."""
+    """The distribution of the hidden process given all rows, and the
+    log-likelihood of the errors.
+    """
 
     mean: Floats
     variance: float
@@ -137,7 +135,7 @@ def compare_hidden_drivers(series: SeriesEquations) -> DriverComparison:
     found: list[DrivenModel] = []
     left: list[frozenset[int]] = []
     for start in sorted(_starts(series, climb, base.columns), key=lambda start: -start.correlation):
-        if climb.work > MOST_WORK:
+        if climb.work > MOST_COMPARISON_WORK:
             left.append(frozenset(series.process[v] for v in start.children))
             continue
         driven = [
@@ -149,7 +147,7 @@ def compare_hidden_drivers(series: SeriesEquations) -> DriverComparison:
             found.append(max(driven, key=lambda model: model.score))
             best = max(best, climb.up(found[-1].columns, ()), key=lambda model: model.score)
     better = sorted(
-        (model for model in found if model.score > best.score + ENOUGH),
+        (model for model in found if model.score > best.score + NEAR_BEST),
         key=lambda model: -model.score,
     )
     return DriverComparison(base.columns, best.score, tuple(better), tuple(left))
@@ -158,7 +156,7 @@ def compare_hidden_drivers(series: SeriesEquations) -> DriverComparison:
 def _starts(
     series: SeriesEquations, climb: EquationClimb, columns: tuple[Columns, ...]
 ) -> Iterator[DriverStart]:
-    """What to start from: every pair of columns of the table with links between them, taken
+    """The models to start from: every pair of columns of the table with links between them, taken
     away.
     """
     process = series.process
@@ -179,7 +177,7 @@ def _starts(
         if start == columns:
             continue
         x, y = (rows @ climb.fit_alone(v, start[v])[1] for v in pair)
-        if min(x.std(), y.std()) < sqrt(SMALLEST):  # others determine it
+        if min(x.std(), y.std()) < sqrt(SMALLEST_INFORMATION):  # others determine it
             continue
         products = {(0, 0): x @ y, (1, 0): np.roll(x, -1) @ y, (0, 1): x @ np.roll(y, -1)}
         lags = max(products, key=lambda key: abs(products[key]))
@@ -195,7 +193,7 @@ def _drivable(series: SeriesEquations) -> list[int]:
     """Numbers whose equation may change, and whose noise is the same in all contexts."""
     given = series.given
     now = len(series.process)
-    even = np.ptp(given.noise / given.noise[:, :1], axis=1) < SMALLEST
+    even = np.ptp(given.noise / given.noise[:, :1], axis=1) < SMALLEST_INFORMATION
     return [v for v in np.flatnonzero(given.free & even).tolist() if v < now]
 
 
@@ -240,9 +238,9 @@ class _Driven:
     def up(self) -> DrivenModel | None:
         """The best model on the way; None if the process loses its children at once."""
         best: DrivenModel | None = None
-        for _ in range(MOST_CLIMBS):
+        for _ in range(MOST_DRIVER_CLIMBS):
             score = self.converge()
-            if best is not None and score < best.score + CONVERGED:
+            if best is not None and score < best.score + CLIMB_CONVERGED:
                 break
             best = DrivenModel(self.columns, dict(self.lag), self.memory, score)
             if not self.move():
@@ -253,7 +251,7 @@ class _Driven:
         """EM with the same columns; the score before its last step."""
         score = -np.inf
         order = sorted(self.lag)
-        for _ in range(MOST_STEPS):
+        for _ in range(MOST_DRIVER_STEPS):
             shifted = np.stack([np.roll(self.errors[child], -self.lag[child]) for child in order])
             loading, left = (
                 np.array([one[child] for child in order]) for one in (self.loading, self.left)
@@ -263,7 +261,7 @@ class _Driven:
             score = self.score(state)
             self.expect(state)
             self.fit()
-            if not score > before + CONVERGED:
+            if not score > before + CLIMB_CONVERGED:
                 break
         return score
 
@@ -325,12 +323,12 @@ class _Driven:
             ] = 0.0
             self.errors[child] = self.rows @ error
             self.left[child] = max(
-                exp(-2.0 * (score + self.climb.price(own)) / self.climb.n), SMALLEST
+                exp(-2.0 * (score + self.climb.price(own)) / self.climb.n), SMALLEST_INFORMATION
             )
 
     def move(self) -> bool:
-        """Whether other causes, or other children, are better with the process as it is expected;
-        they are taken.
+        """Take other causes, or other children, that are better with the process as it is expected;
+        true if there are any.
         """
         every = self.climb.everywhere
         ends = (self.process, self.process + 1)
@@ -366,8 +364,8 @@ def smoothed_process(
     # the variance of a prediction that a step forward leaves as it is: P = a^2 P / (1 + P told) +
     # fresh
     half = 0.5 * (1.0 - memory**2 - fresh * told)
-    spread = fresh / max(1.0 - memory**2, SMALLEST)
-    if not told < SMALLEST:
+    spread = fresh / max(1.0 - memory**2, SMALLEST_INFORMATION)
+    if not told < SMALLEST_INFORMATION:
         spread = (-half + sqrt(half**2 + told * fresh)) / told
     gain = spread / (1.0 + spread * told)
     weighted = (loading / left) @ errors
@@ -400,54 +398,76 @@ def suspected_drivers(result: ContextGraphs) -> HiddenSuspicion:
     series = _series_equations(result, windows)
     if isinstance(series, str):
         return HiddenSuspicion(why_not=series)
-    found = compare_hidden_drivers(series)
+    comparison = compare_hidden_drivers(series)
     numbers = [v for v in range(len(result.names)) if _is_number(windows, v)]
-    free = {numbers[v] for v in _drivable(series)}
-    links = {
-        (x, y)
-        for x, y in np.argwhere(np.triu(result.union.adjacency)).tolist()
-        if y in free and x in numbers
-    }
-    column = dict(zip(numbers, series.process, strict=True))
-    asked = {
-        ends for ends in links if not any({column[v] for v in ends} <= pair for pair in found.left)
-    }
-    suspected: set[tuple[int, int]] = set()
-    for model in found.better:
-        if model.score < found.better[0].score - ENOUGH:
-            break
-        for effect, own in enumerate(found.columns):
-            kept = {cause for cause, _ in model.columns[effect]}
-            gone = {cause for cause, _ in own if cause < len(numbers)} - kept
-            suspected |= {
-                (min(ends), max(ends))
-                for cause in gone
-                for ends in [(numbers[cause], numbers[effect])]
-            }
-    missing = (
-        []
-        if len(links) == int(np.triu(result.union.adjacency).sum())
-        else [
+    asked = _asked_links(result, series, comparison, numbers)
+    suspected = _dropped_links(comparison, numbers)
+    missing = []
+    if len(_drivable_links(result, series, numbers)) < int(np.triu(result.union.adjacency).sum()):
+        missing.append(
             "with lags links at contexts and categories, and into columns with uneven spreads, or"
             " with an equation for some contexts alone, are not asked about"
-        ]
-    )
-    if found.left:
+        )
+    if comparison.left:
         missing.append(
-            f"{len(found.left)} pairs of columns, those whose errors are the least correlated, were"
-            " not asked about, since all of them would take too long"
+            f"{len(comparison.left)} pairs of columns, those whose errors are the least correlated,"
+            " were not asked about, since all of them would take too long"
         )
     return HiddenSuspicion(
         _by_name(result, suspected & asked), _by_name(result, asked), "; ".join(missing)
     )
 
 
+def _drivable_links(
+    result: ContextGraphs, series: SeriesEquations, numbers: list[int]
+) -> set[tuple[int, int]]:
+    """The links between numbers, into those that a process may drive."""
+    free = {numbers[v] for v in _drivable(series)}
+    links = np.argwhere(np.triu(result.union.adjacency)).tolist()
+    return {(x, y) for x, y in links if y in free and x in numbers}
+
+
+def _asked_links(
+    result: ContextGraphs,
+    series: SeriesEquations,
+    comparison: DriverComparison,
+    numbers: list[int],
+) -> set[tuple[int, int]]:
+    """The links of which a comparison had a pair of columns that was not left out."""
+    column = dict(zip(numbers, series.process, strict=True))
+    asked = set()
+    for x, y in _drivable_links(result, series, numbers):
+        columns = {column[x], column[y]}
+        if not any(columns <= pair for pair in comparison.left):
+            asked.add((x, y))
+    return asked
+
+
+def _dropped_links(comparison: DriverComparison, numbers: list[int]) -> set[tuple[int, int]]:
+    """The links between numbers that a model with a hidden process, nearly as good as the best one,
+    has not.
+    """
+    dropped = set()
+    for model in comparison.better:
+        if model.score < comparison.better[0].score - NEAR_BEST:
+            break
+        for effect, columns in enumerate(comparison.columns):
+            kept = {cause for cause, _ in model.columns[effect]}
+            gone = {cause for cause, _ in columns if cause < len(numbers)} - kept
+            for cause in gone:
+                ends = numbers[cause], numbers[effect]
+                dropped.add((min(ends), max(ends)))
+    return dropped
+
+
 def _by_name(result: ContextGraphs, pairs: set[tuple[int, int]]) -> tuple[tuple[str, str], ...]:
+    """The pairs by name, each in the order of the alphabet."""
     ends = (sorted((result.names[x], result.names[y])) for x, y in sorted(pairs))
     return tuple((first, second) for first, second in ends)
 
 
 def _is_number(windows: SeriesWindows, node: int) -> bool:
+    """True for a node of a window that is a number and no context."""
     return windows.scored.kinds[node].is_number and not windows.window.is_context(node)
 
 
@@ -455,27 +475,59 @@ def _series_equations(result: ContextGraphs, windows: SeriesWindows) -> SeriesEq
     """The equations of the numbers of a window, or why there are none."""
     table = windows.scored
     window = windows.window
-    nodes = range(len(result.names))
-    numbers = [v for v in nodes if _is_number(windows, v)]
+    numbers = [v for v in range(len(result.names)) if _is_number(windows, v)]
     if len(window.now) > MOST_PROCESSES:
         return f"with lags models of more than {MOST_PROCESSES} columns are not compared"
     if _bent(result, window.now):
         return "with lags links are asked about where all equations are straight lines"
-    straight = {
-        v: own
-        for v in window.now
-        if v in numbers
-        and (own := _terms(result, v)) is not None
-        and all(cause in numbers for cause, _ in own[0])
-    }
-    place = {v: i for i, v in enumerate(numbers)}
+    straight = _straight_terms(result, window.now, numbers)
     k = len(table.contexts.cells)
     p = len(numbers) + 2
-    if len(straight) * (len(straight) - 1) // 2 * k * ((k + 1) * p) ** 2 > MOST_PRODUCTS:
+    if len(straight) * (len(straight) - 1) // 2 * k * ((k + 1) * p) ** 2 > MOST_DRIVER_PRODUCTS:
         return (
             f"with lags models of {len(window.now)} columns in {k} combinations of contexts are not"
             " compared"
         )
+    values = np.column_stack([np.asarray(table.columns[v], dtype=np.float64) for v in numbers])
+    rows = values[-MOST_DRIVER_ROWS:]
+    spread = rows.std(axis=0)
+    if (spread < SAME_COLUMN_BELOW).any() or not np.isfinite(rows).all():
+        return "with lags columns that hardly vary, or with missing cells, are not compared"
+    codes = np.zeros(len(rows), dtype=np.int64)
+    if table.contexts.positions:
+        codes = table.codes[-MOST_DRIVER_ROWS:].astype(np.int64)
+    standard = (rows - rows.mean(axis=0)) / spread
+    moments = Moments.of_rows(np.column_stack([standard, np.zeros((len(rows), 2))]), codes, k)
+    given = _given_equations(result, windows, numbers, straight, moments)
+    names = [split(result.names[v])[0] for v in numbers]
+    return SeriesEquations(given, standard, codes, tuple(names.index(name) for name in names))
+
+
+def _straight_terms(
+    result: ContextGraphs, now: Sequence[int], numbers: list[int]
+) -> dict[int, tuple[list[LineTerm], list[tuple[int, ...]]]]:
+    """The terms and shifts of the numbers at time t whose causes are all numbers."""
+    straight = {}
+    for v in now:
+        terms = _terms(result, v) if v in numbers else None
+        if terms is not None and all(cause in numbers for cause, _ in terms[0]):
+            straight[v] = terms
+    return straight
+
+
+def _given_equations(
+    result: ContextGraphs,
+    windows: SeriesWindows,
+    numbers: list[int],
+    straight: Mapping[int, tuple[list[LineTerm], list[tuple[int, ...]]]],
+    moments: Moments,
+) -> StraightEquations:
+    """The straight equations by the places of numbers; H(t) and H(t-1) are the last two, then the
+    context.
+    """
+    place_of = {v: i for i, v in enumerate(numbers)}
+    k = len(windows.scored.contexts.cells)
+    p = len(numbers) + 2
     columns: list[Columns] = [frozenset()] * (p + 1)
     free = np.zeros(p + 1, dtype=bool)
     links = np.zeros((k, p + 1, p + 1), dtype=bool)
@@ -483,106 +535,93 @@ def _series_equations(result: ContextGraphs, windows: SeriesWindows) -> SeriesEq
     must = np.zeros((p + 1, p + 1), dtype=bool)
     known = windows.links(result.settings.knowledge)
     for v, (terms, shifts) in straight.items():
-        here = place[v]
-        free[place[v]] = True
-        columns[here] = frozenset(
-            {(place[cause], _mask(result, windows, v, contexts)) for cause, contexts in terms}
-            | {(p, _mask(result, windows, v, contexts)) for contexts in shifts}
-        )
-        may[: len(numbers), here] = known.may[numbers, v]
-        must[: len(numbers), here] = known.must[numbers, v]
-        for cause, mask in columns[here]:
-            links[:, cause, here] |= [bool(mask >> r & 1) for r in range(k)]
-    rows = np.column_stack([np.asarray(table.columns[v], dtype=np.float64) for v in numbers])[
-        -MOST_ROWS:
-    ]
-    spread = rows.std(axis=0)
-    codes = np.zeros(len(rows), dtype=np.int64)
-    if table.contexts.positions:
-        codes = table.codes[-MOST_ROWS:].astype(np.int64)
-    if (spread < SAME_COLUMN_BELOW).any() or not np.isfinite(rows).all():
-        return "with lags columns that hardly vary, or with missing cells, are not compared"
-    values = (rows - rows.mean(axis=0)) / spread
-    moments = Moments.of_rows(np.column_stack([values, np.zeros((len(rows), 2))]), codes, k)
-    price = 0.5 * (
-        result.evidence.penalty if result.evidence is not None else ScoreOptions().penalty
+        effect = place_of[v]
+        free[effect] = True
+        slopes = {(place_of[x], _mask(result, windows, v, contexts)) for x, contexts in terms}
+        levels = {(p, _mask(result, windows, v, contexts)) for contexts in shifts}
+        columns[effect] = frozenset(slopes | levels)
+        may[: len(numbers), effect] = known.may[numbers, v]
+        must[: len(numbers), effect] = known.must[numbers, v]
+        for cause, mask in columns[effect]:
+            links[:, cause, effect] |= [bool(mask >> r & 1) for r in range(k)]
+    penalty = ScoreOptions().penalty if result.evidence is None else result.evidence.penalty
+    noise = np.ones((p + 1, k))
+    extra = ScoreOptions().parent_price(len(result.names))
+    return StraightEquations(
+        moments, tuple(columns), free, may, must, links, noise, 0.5 * penalty, extra
     )
-    given = StraightEquations(
-        moments,
-        tuple(columns),
-        free,
-        may,
-        must,
-        links,
-        np.ones((p + 1, k)),
-        price,
-        ScoreOptions().parent_price(len(nodes)),
-    )
-    names = [split(result.names[v])[0] for v in numbers]
-    return SeriesEquations(given, values, codes, tuple(names.index(name) for name in names))
 
 
 def _bent(result: ContextGraphs, now: Sequence[int]) -> bool:
-    """Whether some number has a curve; after a search by tests, whether there is a sign of one.
+    """True if a number has a curve; after a search by tests, if there is a sign of one.
 
     A test that declares a trait does not take mechanisms for straight lines.
     """
     evidence = result.evidence
     if evidence is None or evidence.mechanisms is None:
-        return bool(result.settings.test_traits) or any(
-            violation.kind in BENT for violation in violations_of(result)
-        )
+        has_sign = any(violation.kind in BENT for violation in violations_of(result))
+        return bool(result.settings.test_traits) or has_sign
     scales = evidence.mechanisms.scales
-    own = [
-        one
-        for one in evidence.mechanisms.equations
-        if one.effect in now and scales[one.effect].kind == NUMBER
-    ]
-    bends = (
-        scales[term.causes[0]].is_number
-        for one in own
-        for term in one.terms
-        if term.kind != "linear"
-    )
-    return any(scales[one.effect].scores for one in own) or any(bends)
+    for equation in evidence.mechanisms.equations:
+        if equation.effect not in now or scales[equation.effect].kind != NUMBER:
+            continue
+        curves = [term for term in equation.terms if term.kind != "linear"]
+        if scales[equation.effect].scores or any(
+            scales[term.causes[0]].is_number for term in curves
+        ):
+            return True
+    return False
 
 
-def _terms(result: ContextGraphs, effect: int) -> tuple[list[Term], list[tuple[int, ...]]] | None:
+def _terms(
+    result: ContextGraphs, effect: int
+) -> tuple[list[LineTerm], list[tuple[int, ...]]] | None:
     """The causes of a number, and the contexts with intercepts of their own; None if it has not
     just one equation.
-
-    After a search by tests: links into a number, of open ones those from the left; all contexts
-    differ.
     """
     evidence = result.evidence
-    contexts = range(len(result.contexts))
     if evidence is not None and evidence.mechanisms is not None:
-        own = [one for one in evidence.mechanisms.equations if one.effect == effect]
-        if (
-            len(own) != 1
-            or own[0].kind != NUMBER
-            or own[0].spread
-            or len(own[0].intercepts) != len(contexts)
-        ):
-            return None
-        groups = {
-            shift: tuple(r for r in contexts if own[0].intercepts[r] == shift)
-            for shift in own[0].intercepts
-        }
-        return [(term.causes[0], term.contexts) for term in own[0].terms], list(groups.values())[1:]
+        return _terms_of_equation(evidence.mechanisms, effect, len(result.contexts))
+    return _terms_of_links(result, effect)
+
+
+def _terms_of_equation(
+    mechanisms: Mechanisms, effect: int, contexts: int
+) -> tuple[list[LineTerm], list[tuple[int, ...]]] | None:
+    """As `_terms`, after a search by scores."""
+    equations = [equation for equation in mechanisms.equations if equation.effect == effect]
+    if len(equations) != 1:
+        return None
+    equation = equations[0]
+    is_everywhere = len(equation.intercepts) == contexts
+    if equation.kind != NUMBER or equation.spread or not is_everywhere:
+        return None
+    groups: dict[tuple[float, ...], list[int]] = {}
+    for r, intercept in enumerate(equation.intercepts):
+        groups.setdefault(intercept, []).append(r)
+    terms = [(term.causes[0], term.contexts) for term in equation.terms]
+    return terms, [tuple(group) for group in groups.values()][1:]
+
+
+def _terms_of_links(
+    result: ContextGraphs, effect: int
+) -> tuple[list[LineTerm], list[tuple[int, ...]]]:
+    """As `_terms`, after a search by tests: links into a number, of open ones those from the left;
+    all contexts differ.
+    """
+    assert result.windowed is not None
     ends = np.stack([graph.endpoints for graph in result.graphs.values()])
     arrows = directed(ends)
     near = adjacent(ends)
     order = np.arange(ends.shape[-1])
-    causes = arrows[:, :, effect] | (near[:, :, effect] & ~arrows[:, effect, :] & (order < effect))
-    assert result.windowed is not None
+    open_from_left = near[:, :, effect] & ~arrows[:, effect, :] & (order < effect)
+    causes = arrows[:, :, effect] | open_from_left
+    terms = []
+    for x in np.flatnonzero(causes.any(axis=0)).tolist():
+        if _is_number(result.windowed, x):
+            terms.append((x, tuple(np.flatnonzero(causes[:, x]).tolist())))
     series = result.series
     reads = series is not None and series.reads.get(result.names[effect]) is not None
-    terms = [
-        (int(x), tuple(np.flatnonzero(causes[:, x]).tolist()))
-        for x in np.flatnonzero(causes.any(axis=0))
-        if _is_number(result.windowed, int(x))
-    ]
     return terms, [(r,) for r in range(1, len(ends))] if reads else []
 
 

@@ -25,11 +25,6 @@ from numpy.typing import NDArray
 
 from causalcontext.data.moments import Moments
 from causalcontext.diagnostics.correlated_errors import (
-    BETTER,
-    ENOUGH,
-    FEW_CONTEXTS,
-    MOST_WORK,
-    SMALLEST,
     Columns,
     EquationClimb,
     HiddenCauseModel,
@@ -37,21 +32,22 @@ from causalcontext.diagnostics.correlated_errors import (
     unlinked,
     with_equations,
 )
+from causalcontext.diagnostics.settings import (
+    CLEARLY_BETTER,
+    CLIMB_CONVERGED,
+    EXTENDED_MODELS,
+    FEW_SLOPE_CONTEXTS,
+    MOST_COMPARISON_WORK,
+    MOST_EXTENSIONS,
+    MOST_LOST,
+    MOST_NODE_CLIMBS,
+    MOST_NODE_STEPS,
+    NEAR_BEST,
+    SMALLEST_GAIN,
+    SMALLEST_VARIANCE,
+    START_LOADINGS,
+)
 from causalcontext.kernels.arrays import Floats
-
-CLEARLY = 4.0
-MOST_LOST = 1.5
-"""Nats by which a model with a hidden cause must be better; and that it may lose where it saves a
-parameter, which effects that nearly cancel do as well: a true model loses more once in twelve
-times."""
-MOST_STEPS = 40
-MOST_CLIMBS = 12
-CONVERGED = 0.02
-LOADINGS = (0.3, 0.9)
-"""Between which sizes, in standard deviations of an error, a loading starts."""
-EXTENDED = 3
-MOST_EXTENSIONS = 4
-"""How many of the models that are found get children more or fewer, and how often."""
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 
@@ -85,7 +81,7 @@ def compare_hidden_causes(given: StraightEquations) -> HiddenCauseComparison:
     found: list[HiddenCauseModel] = []
     left: list[tuple[int, int]] = []
     for pair in climb.adjacent(base.columns):
-        if climb.work > MOST_WORK:
+        if climb.work > MOST_COMPARISON_WORK:
             left.append(pair)
             continue
         best = base
@@ -98,15 +94,17 @@ def compare_hidden_causes(given: StraightEquations) -> HiddenCauseComparison:
                     unlinked(best.columns, (*pair, third)), tuple(sorted((*pair, third)))
                 )
                 best = max(best, larger, key=lambda model: model.score)
-        if best.score > base.score + BETTER:
+        if best.score > base.score + SMALLEST_GAIN:
             found.append(best)
             base = max(base, *climb.without_hidden_cause(best), key=lambda model: model.score)
     found += HiddenNode(climb).search(base, found)
     found.sort(key=lambda model: -model.score)
     strong = climb.cost[climb.everywhere]
-    least = max(CLEARLY, strong - MOST_LOST)
+    least = max(CLEARLY_BETTER, strong - MOST_LOST)
     near = [
-        model for model in found if model.score > max(found[0].score - ENOUGH, base.score + least)
+        model
+        for model in found
+        if model.score > max(found[0].score - NEAR_BEST, base.score + least)
     ]
     for model in near:
         base = max(base, *climb.without_hidden_cause(model), key=lambda model: model.score)
@@ -180,12 +178,12 @@ class HiddenNode:
         ]
         found = self._climbed(starts)
         best = {one.children: one for one in sorted(found, key=lambda one: one.score)}
-        for model in sorted(best.values(), key=lambda one: -one.score)[:EXTENDED]:
+        for model in sorted(best.values(), key=lambda one: -one.score)[:EXTENDED_MODELS]:
             for _ in range(MOST_EXTENSIONS):
                 others = self._climbed(self._other_children(model))
                 found += others
                 other = max(others, key=lambda one: one.score, default=model)
-                if other.score < model.score + CONVERGED:
+                if other.score < model.score + CLIMB_CONVERGED:
                     break
                 model = other
         return [one._replace(columns=self._unloaded(one.columns)) for one in found]
@@ -216,7 +214,10 @@ class HiddenNode:
             for child in model.children:
                 rest = unlinked(rest, (v, child))
             yield self._loaded(rest, [v])
-            if any(cause == self.climb.p for cause, _ in rest[v]) and self.climb.k <= FEW_CONTEXTS:
+            if (
+                any(cause == self.climb.p for cause, _ in rest[v])
+                and self.climb.k <= FEW_SLOPE_CONTEXTS
+            ):
                 for r in range(self.climb.k):
                     yield with_equations(rest, (v, rest[v] | {(self.node, 1 << r)}))
         for v in model.children if len(model.children) > 2 else ():
@@ -235,12 +236,14 @@ class HiddenNode:
         return [v for v in self.climb.nodes if any(cause == self.node for cause, _ in columns[v])]
 
     def _climbed(self, starts: Iterable[tuple[Columns, ...]]) -> list[HiddenCauseModel]:
-        """What climbs find from the starts that have all links that knowledge requires."""
+        """The models that climbs reach from the starts that have all links that
+        knowledge requires.
+        """
         required = np.argwhere(self.climb.given.must).tolist()
         models = (
             self.up(start)
             for start in starts
-            if self.without.work < MOST_WORK
+            if self.without.work < MOST_COMPARISON_WORK
             and self.climb.acyclic(start)
             and all(
                 any(one == cause for one, _ in start[effect])
@@ -254,13 +257,13 @@ class HiddenNode:
         """The best model that structural EM leads to; None if it leads to where it was before."""
         best = None
         fit = self.started(columns)
-        for _ in range(MOST_CLIMBS):
+        for _ in range(MOST_NODE_CLIMBS):
             if columns in self.visited or len(fit.children) < 2:
                 break
             self.visited.add(columns)
             fit, likelihood = self.converge(columns, fit)
             score = self.score(columns, fit.children, likelihood)
-            if best is not None and not score > best.score + CONVERGED:
+            if best is not None and not score > best.score + CLIMB_CONVERGED:
                 break
             best = HiddenCauseModel(columns, tuple(fit.children), score)
             columns = self.climb.up(columns, ()).columns
@@ -272,11 +275,11 @@ class HiddenNode:
         node of these.
         """
         likelihood = self.expect(fit)
-        for _ in range(MOST_STEPS):
+        for _ in range(MOST_NODE_STEPS):
             fit = self.fitted(columns, fit.children)
             before = likelihood
             likelihood = self.expect(fit)
-            if not likelihood > before + CONVERGED:
+            if not likelihood > before + CLIMB_CONVERGED:
                 break
         return fit, likelihood
 
@@ -286,7 +289,8 @@ class HiddenNode:
         """The log-likelihood less prices; loadings of two children in all contexts are one
         correlation.
         """
-        climb, every = self.without, self.climb.everywhere
+        climb = self.without
+        every = self.climb.everywhere
         alone = sum(climb.score_alone(v, columns[v]) for v in climb.nodes if v not in children)
         priced = sum(climb.price(columns[child]) for child in children)
         loadings = [
@@ -305,9 +309,9 @@ class HiddenNode:
         covariance = (fit.errors @ self.without.raw @ fit.errors.transpose(0, 2, 1)).sum(
             axis=0
         ) / self.without.n
-        spread = np.sqrt(np.maximum(np.diagonal(covariance), SMALLEST))
+        spread = np.sqrt(np.maximum(np.diagonal(covariance), SMALLEST_VARIANCE))
         values, axes = np.linalg.eigh(covariance / spread[:, None] / spread - np.eye(len(children)))
-        share = np.clip(np.abs(axes[:, -1]) * np.sqrt(max(values[-1], 0.0)), *LOADINGS)
+        share = np.clip(np.abs(axes[:, -1]) * np.sqrt(max(values[-1], 0.0)), *START_LOADINGS)
         lives = [
             [
                 any(cause == self.node and mask >> r & 1 for cause, mask in columns[v])
@@ -353,7 +357,7 @@ class HiddenNode:
         likelihood = -0.5 * (logs + float((squares / variances).sum() - told @ mean_squares))
         square = mean_squares + self.rows / told
         mean = products[:, -1].sum() / climb.n
-        spread = np.sqrt(max(square.sum() / climb.n - mean**2, SMALLEST))
+        spread = np.sqrt(max(square.sum() / climb.n - mean**2, SMALLEST_VARIANCE))
         square = (square - 2.0 * mean * products[:, -1] + mean**2 * self.rows) / spread**2
         products = (products - mean * raw[:, -1]) / spread
         products[:, self.node] = square

@@ -1,4 +1,4 @@
-"""What another method finds in the same rows: the other engine, fci-ac and pc-m.
+"""The findings of other methods in the same rows: the other engine, fci-ac and pc-m.
 
 - Tests lack power in small contexts, and a score picks the best of wrong models; an edge that both
   find is hardly ever false (docs/decisions/claims-of-change.md).
@@ -20,6 +20,7 @@ import numpy as np
 from causalcontext.ci_tests.protocol import PreparedTest
 from causalcontext.data.dataset import Dataset
 from causalcontext.diagnostics.findings import Finding, Severity
+from causalcontext.diagnostics.settings import MOST_NAMED, MOST_SECOND_QUERIES, SECOND_SECONDS
 from causalcontext.errors import CausalContextError, listed, value_text
 from causalcontext.graphs.endpoints import (
     Endpoint,
@@ -54,12 +55,7 @@ from causalcontext.views import adaptive, masked
 if TYPE_CHECKING:
     from causalcontext.results.contexts import ContextGraphs
 
-TIME_LIMIT = 60.0
-"""Seconds for a second search."""
-MOST_NAMED = 3
 TOPIC = "hidden causes"
-MOST_QUESTIONS = 2000
-"""Of questions on rows: beyond so many the comparison would take longer than the search."""
 WORDS = {
     True: "are wrong if there are hidden common causes",
     False: "rest on the assumption that there is no hidden common cause",
@@ -92,10 +88,10 @@ def ask_other_engine(
 
 
 def _asked(result: ContextGraphs, progress: bool | Advance) -> ContextGraphs | str:
-    """The result of the other engine in `TIME_LIMIT` seconds, or why it has none."""
+    """The result of the other engine in `SECOND_SECONDS` seconds, or why it has none."""
     other = "score-ac" if result.evidence is None else "pc-ac"
     try:
-        with watching(progress, TIME_LIMIT) as watch:
+        with watching(progress, SECOND_SECONDS) as watch:
             return _run(result, other, watch)
     except CausalContextError as error:
         return f"{other} cannot be run: {error}"
@@ -106,7 +102,7 @@ def _run(result: ContextGraphs, other: str, watch: Watch) -> ContextGraphs | str
     rows = result.rows
     prepared = result.prepared
     settings = replace(result.settings, method=other)
-    options = ScoreOptions(transform="none", time_limit=TIME_LIMIT, wrong_cells="keep")
+    options = ScoreOptions(transform="none", time_limit=SECOND_SECONDS, wrong_cells="keep")
     if result.windowed is not None:
         task = windows_task(result.windowed, settings, options, 1, watch)
     else:
@@ -115,7 +111,7 @@ def _run(result: ContextGraphs, other: str, watch: Watch) -> ContextGraphs | str
         task = rows_task(rows, prepared, settings, options, watch)
     found = run_method(other, task)
     if watch.over:
-        return f"{other} did not finish within {TIME_LIMIT:.0f} s"
+        return f"{other} did not finish within {SECOND_SECONDS:.0f} s"
     found = found.whole()
     graphs = dict(
         zip(
@@ -151,7 +147,7 @@ def unconfirmed_causes(result: ContextGraphs, rows: Dataset) -> Iterator[Finding
     questions = sum(
         count for size, count in ahead.items() if size != COLLIDERS
     )  # that no kernel answers, about
-    if questions > MOST_QUESTIONS:
+    if questions > MOST_SECOND_QUERIES:
         message = (
             f"directions were not compared with fci-ac, which would need about {questions:,.0f}"
             " tests on rows"

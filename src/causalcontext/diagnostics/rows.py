@@ -1,5 +1,5 @@
-"""What the rows can show: the power of each context, untestable pairs, narrow decisions, overlap
-between contexts.
+"""The limits of what rows can show: the power of each context, untestable pairs, narrow decisions,
+overlap between contexts.
 
 And of an edge that some contexts have and others have not: is that a change of mechanism, or of
 what the data can show?
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import scipy
@@ -24,6 +24,22 @@ from causalcontext.data.dataset import Dataset, complete_rows, missing_rows
 from causalcontext.data.indicators import step_functions
 from causalcontext.data.sufficient_statistics import drop_empty_cells
 from causalcontext.diagnostics.findings import Finding, Severity
+from causalcontext.diagnostics.settings import (
+    FEWEST_HOLES,
+    HOLES_LEVEL,
+    HOLES_TOLERANCE,
+    KEPT_BY_A_HAIR,
+    LARGE_EFFECT,
+    LITTLE_OVERLAP,
+    MOST_DOUBTFUL_EDGES,
+    MOST_HOLES_COLUMNS,
+    MOST_NAMED,
+    MOST_NEAR_MISSES,
+    MOST_OVERLAP_COLUMNS,
+    MOST_SMALL_CONTEXTS,
+    REMOVED_BY_A_HAIR,
+    SHOWN_POWER,
+)
 from causalcontext.diagnostics.support import Cause, MatchedSupport, Support
 from causalcontext.errors import listed, value_text
 from causalcontext.graphs.endpoints import Endpoints, GraphKind, as_written, mark_of
@@ -39,17 +55,6 @@ from causalcontext.search.sepsets import pairs_at
 if TYPE_CHECKING:
     from causalcontext.results.contexts import ContextGraphs
 
-LARGE_EFFECT = 0.3
-POWER = 0.8
-KEPT = 1.25
-REMOVED = 1.1
-"""An edge was kept by a hair if p > alpha / 1.25, and a link at a context removed by one if p < 1.1
-alpha.
-"""
-MOST_NEAR = 3
-MOST_LISTED = 10
-LITTLE_OVERLAP = 0.1
-MOST_COLUMNS = 3
 TOPIC = "missing edge"
 WORDS = {
     Cause.MECHANISM: (
@@ -79,10 +84,9 @@ DOUBTS = {
         "nothing differs if the edge has the other direction"
     )
 }
-MOST_NAMED = 3
-MOST_EDGES = 5
 RANK = (Cause.SINGULAR, Cause.SUPPORT, Cause.FEW_ROWS, Cause.UNDECIDED, Cause.MECHANISM)
-"""Which verdict counts where an edge has no direction: the one that trusts the absence least."""
+"""The order of verdicts where an edge has no direction: the one that trusts the absence least
+counts."""
 
 
 def minimum_detectable(n: int, given: int, alpha: float) -> float:
@@ -91,12 +95,8 @@ def minimum_detectable(n: int, given: int, alpha: float) -> float:
     """
     if n - given - 3 <= 0:
         return 1.0
-    return float(
-        np.tanh(
-            (scipy.special.ndtri(1 - alpha / 2) + scipy.special.ndtri(POWER))
-            / np.sqrt(n - given - 3)
-        )
-    )
+    deviations = scipy.special.ndtri(1 - alpha / 2) + scipy.special.ndtri(SHOWN_POWER)
+    return float(np.tanh(deviations / np.sqrt(n - given - 3)))
 
 
 def rows_and_power(result: ContextGraphs) -> Iterator[Finding]:
@@ -108,9 +108,8 @@ def rows_and_power(result: ContextGraphs) -> Iterator[Finding]:
     power = []
     if result.scanned is not None and result.evidence is not None:  # score-ac had no more
         sample = drop_empty_cells(result.scanned.data, result.scanned.statistics)[0]
-    for place, context in enumerate(
-        result.contexts
-    ):  # for the largest set that a question inside was decided with
+    for place, context in enumerate(result.contexts):
+        # for the largest set that a question inside was decided with
         given = kept.given[place]
         rows = result.data.rows[place]
         sizes = (given >= 0).sum(axis=1) - np.isin(given, result.cells.positions).sum(axis=1)
@@ -125,25 +124,19 @@ def rows_and_power(result: ContextGraphs) -> Iterator[Finding]:
                 "minimum detectable": minimum_detectable(rows, largest, result.settings.alpha),
             }
         )
-    small = sorted(
-        (found for found in power if found["minimum detectable"] > LARGE_EFFECT), key=_by_rows
-    )
-    for found in small[:MOST_LISTED]:
+    small = [facts for facts in power if facts["minimum detectable"] > LARGE_EFFECT]
+    small.sort(key=_by_rows)
+    for facts in small[:MOST_SMALL_CONTEXTS]:
+        message = f"{_shown([facts])} is detected with a power of 80 %"
         advice = "an edge may be missing there for lack of power; see labels()"
+        yield Finding("rows", Severity.WARNING, message, advice, facts)
+    if len(small) > MOST_SMALL_CONTEXTS:
         yield Finding(
             "rows",
             Severity.WARNING,
-            f"{_shown([found])} is detected with a power of 80 %",
-            advice,
-            found,
+            f"{len(small) - MOST_SMALL_CONTEXTS} more contexts have few rows as well",
         )
-    if len(small) > MOST_LISTED:
-        yield Finding(
-            "rows",
-            Severity.WARNING,
-            f"{len(small) - MOST_LISTED} more contexts have few rows as well",
-        )
-    enough = [found for found in power if found["minimum detectable"] <= LARGE_EFFECT]
+    enough = [facts for facts in power if facts["minimum detectable"] <= LARGE_EFFECT]
     if enough:
         yield Finding(
             "rows",
@@ -154,18 +147,19 @@ def rows_and_power(result: ContextGraphs) -> Iterator[Finding]:
         )
 
 
-def _by_rows(found: dict[str, Any]) -> int:
-    return int(found["rows"])
+def _by_rows(context: dict[str, Any]) -> int:
+    """The rows of a context, to sort by."""
+    return int(context["rows"])
 
 
-def _shown(found: list[dict[str, Any]]) -> str:
+def _shown(contexts: list[dict[str, Any]]) -> str:
     """One sentence for one context, or for several: from the smallest to the largest."""
-    fewest = min(found, key=_by_rows)
-    most = max(found, key=_by_rows)
-    sizes = sorted(f"{one['minimum detectable']:.2f}" for one in found)
-    if len(found) == 1:
-        where = value_text(fewest["context"])
-        return f"{where} has {fewest['rows']:,} rows: a partial correlation of {sizes[0]}"
+    fewest = min(contexts, key=_by_rows)
+    most = max(contexts, key=_by_rows)
+    sizes = sorted(f"{facts['minimum detectable']:.2f}" for facts in contexts)
+    if len(contexts) == 1:
+        name = value_text(fewest["context"])
+        return f"{name} has {fewest['rows']:,} rows: a partial correlation of {sizes[0]}"
     span = " to ".join(dict.fromkeys((sizes[0], sizes[-1])))
     return (
         f"contexts have from {fewest['rows']:,} rows {_in_brackets(fewest['context'])} to"
@@ -206,20 +200,20 @@ def near_misses(result: ContextGraphs) -> Iterator[Finding]:
     log = result.log
     contexts = result.cells.positions
     tests: dict[tuple[int, float], list[int]] = {}  # one test may decide in several contexts
-    for slots, found in log.blocks():
+    for slots, records in log.blocks():
         at_context = np.isin(pairs_at(slots, len(result.names)), contexts).any(axis=0)
-        kept = (found.decision == Decision.PRESENT) & (found.p > alpha / KEPT)
-        near = kept | (
-            (found.decision == Decision.ABSENT) & (found.p < alpha * REMOVED) & at_context
-        )
+        kept = (records.decision == Decision.PRESENT) & (records.p > alpha / KEPT_BY_A_HAIR)
+        removed = (records.decision == Decision.ABSENT) & (records.p < alpha * REMOVED_BY_A_HAIR)
+        near = kept | (removed & at_context)
         for place, k in zip(*(index.tolist() for index in np.nonzero(near)), strict=True):
-            tests.setdefault((int(slots[k]), float(found.p[place, k])), []).append(place)
+            tests.setdefault((int(slots[k]), float(records.p[place, k])), []).append(place)
     slots = np.array(sorted({slot for slot, _ in tests}), dtype=np.int64)
     first, second = (ends.tolist() for ends in pairs_at(slots, len(result.names)))
     pairs = dict(zip(slots.tolist(), zip(first, second, strict=True), strict=True))
     order = sorted(tests, key=lambda test: (set(pairs[test[0]]).isdisjoint(contexts), test[1]))
-    for slot, p in order[:MOST_NEAR]:
-        places, (x, y) = tests[slot, p], (result.names[end] for end in pairs[slot])
+    for slot, p in order[:MOST_NEAR_MISSES]:
+        places = tests[slot, p]
+        x, y = (result.names[end] for end in pairs[slot])
         first = result.contexts[places[0]]
         is_at_context = not set(pairs[slot]).isdisjoint(contexts)
         was_kept = bool(log.at(places[0], slot).decision == Decision.PRESENT)
@@ -240,8 +234,8 @@ def near_misses(result: ContextGraphs) -> Iterator[Finding]:
             advice if is_at_context and not was_kept else "",
             evidence,
         )
-    if len(order) > MOST_NEAR:
-        message = f"{len(order) - MOST_NEAR} more p-values were close to alpha; see tests()"
+    if len(order) > MOST_NEAR_MISSES:
+        message = f"{len(order) - MOST_NEAR_MISSES} more p-values were close to alpha; see tests()"
         yield Finding("near miss", Severity.NOTE, message)
 
 
@@ -280,10 +274,10 @@ def ranked_overlap(result: ContextGraphs, rows: Dataset) -> Iterator[Finding]:
     found = sorted(
         overlap(rows), key=lambda finding: (-finding.evidence["pairs"], finding.evidence["overlap"])
     )
-    yield from found[:MOST_COLUMNS]
-    if len(found) > MOST_COLUMNS:
-        names = ", ".join(finding.evidence["column"] for finding in found[MOST_COLUMNS:])
-        more = len(found) - MOST_COLUMNS
+    yield from found[:MOST_OVERLAP_COLUMNS]
+    if len(found) > MOST_OVERLAP_COLUMNS:
+        names = ", ".join(finding.evidence["column"] for finding in found[MOST_OVERLAP_COLUMNS:])
+        more = len(found) - MOST_OVERLAP_COLUMNS
         which = (
             "1 more variable hardly overlaps"
             if more == 1
@@ -307,15 +301,14 @@ def _apart(
         np.quantile(values, (0.05, 0.95)) if values.size else np.full(2, np.nan)
         for values in inside
     ]
+    # the overlap as a share of the shorter range; 1 where it cannot be said
     shares: dict[tuple[int, int], float] = {}
-    for a, b in combinations(
-        range(len(boxes)), 2
-    ):  # of the shorter range; 1 where it cannot be said
-        (low, high), (lower, upper) = boxes[a], boxes[b]
+    for a, b in combinations(range(len(boxes)), 2):
+        low, high = boxes[a]
+        lower, upper = boxes[b]
         shorter = np.minimum(high - low, upper - lower)
-        shares[a, b] = (
-            float(max(0.0, min(high, upper) - max(low, lower)) / shorter) if shorter > 0.0 else 1.0
-        )
+        shared = max(0.0, min(high, upper) - max(low, lower))
+        shares[a, b] = float(shared / shorter) if shorter > 0.0 else 1.0
     little = sorted((share, pair) for pair, share in shares.items() if share < LITTLE_OVERLAP)
     if not little:
         return
@@ -341,77 +334,95 @@ def vanishing_edges(result: ContextGraphs, rows: Dataset) -> Iterator[Finding]:
     There is one finding for every edge and every reason why contexts lack it. They are compared
     with the context that has it and differs least in its context variables, of several the largest.
     """
-    found: list[Finding] = []
-    support = Support(rows, result.settings.alpha)
-    endpoints = np.stack([result.graphs[value].endpoints for value in result.contexts])
-    contexts = result.cells.positions
-    sayings = ChangeVerdicts(result)
-    for x, y in zip(*np.nonzero(np.triu(endpoints.any(axis=0))), strict=True):
-        if x in contexts or y in contexts:
-            continue
-        has = np.flatnonzero(endpoints[:, x, y]).tolist()
-        told: dict[
-            tuple[Cause | None, ChangeVerdict | None], list[tuple[MatchedSupport, int, int]]
-        ] = {}
-        for absent in np.flatnonzero(endpoints[:, x, y] == 0).tolist():
-            differing = [len(result.cells.differing(place, absent)) for place in has]
-            present = has[
-                int(np.lexsort((has, [-result.data.rows[place] for place in has], differing))[0])
-            ]
-            source, target = as_written(endpoints[present], int(x), int(y))
-            settled = (
-                mark_of(endpoints[present], source, target) == "-->"
-                and result.union.kind is GraphKind.CPDAG
-            )
-            verdict = _verdict(result, support, source, target, settled, present, absent)
-            said = verdict_on(
-                result.names[source], result.names[target], sayings.between(present, absent)
-            )
-            key = (
-                None if said is not None and said.doubt else verdict.cause
-            )  # a doubt is one, whatever the support
-            told.setdefault((key, said), []).append((verdict, present, absent))
-        for (_, said), places in told.items():
-            found.append(_finding(result, endpoints, (int(x), int(y)), said, places))
-    yield from (finding for finding in found if finding.severity is Severity.NOTE)
-    doubtful = [finding for finding in found if finding.severity is not Severity.NOTE]
-    yield from doubtful[:MOST_EDGES]
-    more = list(
-        dict.fromkeys(
-            f"{f.evidence['source']} - {f.evidence['target']}" for f in doubtful[MOST_EDGES:]
-        )
-    )
+    findings = list(_findings_of_absence(result, rows))
+    yield from (finding for finding in findings if finding.severity is Severity.NOTE)
+    doubtful = [finding for finding in findings if finding.severity is not Severity.NOTE]
+    yield from doubtful[:MOST_DOUBTFUL_EDGES]
+    names = [
+        f"{finding.evidence['source']} - {finding.evidence['target']}"
+        for finding in doubtful[MOST_DOUBTFUL_EDGES:]
+    ]
+    more = list(dict.fromkeys(names))
     if more:
-        what = (
+        subject = (
             "edges that some contexts lack are"
             if len(more) > 1
             else "edge that some contexts lack is"
         )
-        message = f"{len(more)} more {what} in doubt: {', '.join(more)}"
+        message = f"{len(more)} more {subject} in doubt: {', '.join(more)}"
         evidence = {"source": "", "target": "", "cause": "several", "edges": tuple(more)}
         yield Finding(
             TOPIC, Severity.CAUTION, message, "see changes() and explain() for them", evidence
         )
 
 
+class _Absence(NamedTuple):
+    """A context that lacks an edge, compared with one that has it."""
+
+    support: MatchedSupport
+    present: int
+    absent: int
+
+
+def _findings_of_absence(result: ContextGraphs, rows: Dataset) -> Iterator[Finding]:
+    """A finding for every edge between system variables that some contexts lack, and every reason
+    why.
+    """
+    support = Support(rows, result.settings.alpha)
+    endpoints = np.stack([result.graphs[value].endpoints for value in result.contexts])
+    contexts = result.cells.positions
+    verdicts = ChangeVerdicts(result)
+    for x, y in np.argwhere(np.triu(endpoints.any(axis=0))).tolist():
+        if x in contexts or y in contexts:
+            continue
+        by_reason: dict[tuple[Cause | None, ChangeVerdict | None], list[_Absence]] = {}
+        for absent in np.flatnonzero(endpoints[:, x, y] == 0).tolist():
+            present = _nearest_with_edge(result, endpoints, (x, y), absent)
+            source, target = as_written(endpoints[present], x, y)
+            is_arrow = mark_of(endpoints[present], source, target) == "-->"
+            settled = is_arrow and result.union.kind is GraphKind.CPDAG
+            matched = _verdict(result, support, source, target, settled, present, absent)
+            ends = result.names[source], result.names[target]
+            verdict = verdict_on(*ends, verdicts.between(present, absent))
+            # a doubt is one, whatever the support
+            cause = None if verdict is not None and verdict.doubt else matched.cause
+            by_reason.setdefault((cause, verdict), []).append(_Absence(matched, present, absent))
+        for (_, verdict), absences in by_reason.items():
+            yield _finding(result, endpoints, (x, y), verdict, absences)
+
+
+def _nearest_with_edge(
+    result: ContextGraphs, endpoints: Endpoints, pair: tuple[int, int], absent: int
+) -> int:
+    """The context with the edge that differs least in its context variables from one without, of
+    several the largest.
+    """
+    x, y = pair
+    having = np.flatnonzero(endpoints[:, x, y]).tolist()
+    return min(
+        having,
+        key=lambda place: (
+            len(result.cells.differing(place, absent)),
+            -result.data.rows[place],
+            place,
+        ),
+    )
+
+
 def _finding(
     result: ContextGraphs,
     endpoints: Endpoints,
     pair: tuple[int, int],
-    said: ChangeVerdict | None,
-    places: list[tuple[MatchedSupport, int, int]],
+    change: ChangeVerdict | None,
+    absences: list[_Absence],
 ) -> Finding:
-    """What is said about an edge in all contexts that lack it for one reason."""
-    verdict, present, _ = places[0]
+    """The finding about an edge in all contexts that lack it for one reason."""
+    verdict, present, _ = absences[0]
     x, y = as_written(endpoints[present], *pair)
     edge = f"{result.names[x]} {mark_of(endpoints[present], x, y)} {result.names[y]}"
     here = result.contexts[present]
-    without = tuple(result.contexts[place] for *_, place in places)
-    doubt = (
-        "" if said is None else said.doubt
-    )  # what speaks against a change of mechanism, as `changes` sees it
-    if said is not None and not said.claimed and not doubt and verdict.cause is Cause.MECHANISM:
-        doubt = UNCLEAR
+    without = tuple(result.contexts[absence.absent] for absence in absences)
+    doubt = _doubt(change, verdict)
     trusted = verdict.cause is Cause.MECHANISM and not doubt
     evidence = {
         "source": result.names[x],
@@ -426,22 +437,33 @@ def _finding(
         "variance ratio": verdict.variance_ratio,
         "power": verdict.power,
     }
-    shows = ", where its slope is not 0 either" if said is not None and said.kind == "slope" else ""
-    where = (
-        f"{edge} is in {value_text(here)} and not in"
-        f" {listed(map(value_text, without), MOST_NAMED)}{shows}"
-    )
-    words = (
-        f"not claimed as a change, since {DOUBTS.get(doubt, doubt)}"
-        if doubt
-        else f"it {WORDS[verdict.cause]}"
-    )
-    advice = "" if said is not None and said.doubt else ADVICE.get(verdict.cause, "")
-    if advice and said is not None and said.claimed:
+    names = listed(map(value_text, without), MOST_NAMED)
+    headline = f"{edge} is in {value_text(here)} and not in {names}"
+    if change is not None and change.kind == "slope":
+        headline += ", where its slope is not 0 either"
+    words = f"it {WORDS[verdict.cause]}"
+    if doubt:
+        words = f"not claimed as a change, since {DOUBTS.get(doubt, doubt)}"
+    severity = Severity.NOTE if trusted else Severity.CAUTION
+    advice = _advice(change, verdict)
+    return Finding(TOPIC, severity, f"{headline}: {words}", advice, evidence)
+
+
+def _doubt(change: ChangeVerdict | None, verdict: MatchedSupport) -> str:
+    """The reason against a change of mechanism, as `changes` sees it; "" without one."""
+    if change is None or change.claimed or change.doubt:
+        return "" if change is None else change.doubt
+    return UNCLEAR if verdict.cause is Cause.MECHANISM else ""
+
+
+def _advice(change: ChangeVerdict | None, verdict: MatchedSupport) -> str:
+    """The advice on a missing edge, by its cause; none where `changes` has a doubt of its own."""
+    if change is not None and change.doubt:
+        return ""
+    advice = ADVICE.get(verdict.cause, "")
+    if advice and change is not None and change.claimed:
         advice += "; changes() claims it from the slopes alone"
-    return Finding(
-        TOPIC, Severity.NOTE if trusted else Severity.CAUTION, f"{where}: {words}", advice, evidence
-    )
+    return advice
 
 
 def _verdict(
@@ -453,23 +475,16 @@ def _verdict(
     present: int,
     absent: int,
 ) -> MatchedSupport:
-    made_from = (
-        result.settings.indicator
-    )  # its ranges never overlap between the steps made out of it
+    """The support of a missing edge; without a direction, of the end that trusts it least."""
+    # the ranges of such a column never overlap between the steps made out of it
+    made_from = result.settings.indicator
     given = [z for z in conditions(result, x, y, absent) if result.names[z] != made_from]
-    found = [
-        support.verdict(*ends, given, present, absent)
-        for ends in ((x, y), (y, x))[: 1 if directed else 2]
-    ]
-    return min(found, key=lambda verdict: RANK.index(verdict.cause))
+    verdicts = [support.verdict(x, y, given, present, absent)]
+    if not directed:
+        verdicts.append(support.verdict(y, x, given, present, absent))
+    return min(verdicts, key=lambda verdict: RANK.index(verdict.cause))
 
 
-LEVEL = 0.01
-"""The share of tables without any such dependence in which one is reported."""
-FEWEST_HOLES = 5
-MOST_ASKED_FOR_HOLES = 60
-"""With more columns what decides is not looked for."""
-TOLERANCE = 1e-6
 MODES = {
     "listwise": (
         "rows without holes are a selected sample, in which columns can be linked that are not:"
@@ -489,42 +504,25 @@ def deciding_columns(result: ContextGraphs) -> Iterator[Finding]:
     data = result.rows
     completed = prepared.completed if isinstance(prepared, PreparedCompletions) else None
     data = data if completed is None else completed.given
-    if data is None or result.series is not None or len(data.names) > MOST_ASKED_FOR_HOLES:
+    if data is None or result.series is not None or len(data.names) > MOST_HOLES_COLUMNS:
         return
-    gaps = {
-        place: rows
-        for place, rows in missing_rows(data).items()
-        if FEWEST_HOLES <= rows.sum() <= len(rows) - FEWEST_OBSERVED
-    }
+    gaps = _gaps(data)
     if not gaps:
         return
     columns = _predictors((complete(data, 0) if completed is None else completed).table(0))
-    for place, missing in gaps.items():
-        others = [other for other in columns if other != place]
-        whole = _likelihood(missing, [columns[other] for other in others])
-        df = sum(len(columns[other]) for other in others)
+    for position, missing in gaps.items():
+        others = {other: column for other, column in columns.items() if other != position}
+        whole = _likelihood(missing, list(others.values()))
+        df = sum(map(len, others.values()))
         p = float(scipy.special.chdtrc(df, 2.0 * (whole - _likelihood(missing, []))))
-        if p > LEVEL / len(gaps):
+        if p > HOLES_LEVEL / len(gaps):
             continue
-        # those that matter given all others
-        without = {
-            other: _likelihood(missing, [columns[one] for one in others if one != other])
-            for other in others
-        }
-        own = {
-            other: float(scipy.special.chdtrc(len(columns[other]), max(2.0 * (whole - less), 0.0)))
-            for other, less in without.items()
-        }
-        ranked = sorted(own, key=lambda other: without[other])
-        names = tuple(
-            data.names[one]
-            for one in [other for other in ranked if own[other] < LEVEL] or ranked[:1]
-        )
+        name = data.names[position]
+        deciding = tuple(data.names[other] for other in _deciding(missing, others, whole))
         message = (
-            f"whether {data.names[place]} is missing depends on {listed(names, 3)} ({p_words(p)}, a"
-            " logit)"
+            f"whether {name} is missing depends on {listed(deciding, 3)} ({p_words(p)}, a logit)"
         )
-        evidence = {"column": data.names[place], "p": p, "depends on": names}
+        evidence = {"column": name, "p": p, "depends on": deciding}
         yield Finding(
             "missing cells",
             Severity.CAUTION,
@@ -534,24 +532,52 @@ def deciding_columns(result: ContextGraphs) -> Iterator[Finding]:
         )
 
 
+def _gaps(data: Dataset) -> dict[int, Bools]:
+    """The rows without a value, for the columns with enough of them, and enough of others."""
+    gaps = {}
+    for position, missing in missing_rows(data).items():
+        if FEWEST_HOLES <= missing.sum() <= len(missing) - FEWEST_OBSERVED:
+            gaps[position] = missing
+    return gaps
+
+
+def _deciding(missing: Bools, others: dict[int, Floats], whole: float) -> list[int]:
+    """The columns that matter for what is missing given all others, the clearest first; the
+    clearest one if none does by itself. `whole` is the log-likelihood with all of them.
+    """
+    without = {}
+    for left_out in others:
+        kept = [column for other, column in others.items() if other != left_out]
+        without[left_out] = _likelihood(missing, kept)
+    ranked = sorted(without, key=lambda other: without[other])
+    clear = []
+    for other in ranked:
+        gain = max(2.0 * (whole - without[other]), 0.0)
+        if float(scipy.special.chdtrc(len(others[other]), gain)) < HOLES_LEVEL:
+            clear.append(other)
+    return clear or ranked[:1]
+
+
 def _predictors(table: Dataset) -> dict[int, Floats]:
     """By position, the columns of every variable in a completed table: a number, or indicators of
     its levels.
     """
-    found = {}
-    for place, column in enumerate(table.columns):
-        own = np.asarray(column, dtype=np.float64)
-        if place in table.contexts.positions or table.kinds[place] is Kind.CATEGORICAL:
-            levels = np.unique(own)[1:]
-            found[place] = (own == levels[:, None]).astype(np.float64)
+    predictors = {}
+    for position, column in enumerate(table.columns):
+        values = np.asarray(column, dtype=np.float64)
+        if position in table.contexts.positions or table.kinds[position] is Kind.CATEGORICAL:
+            levels = np.unique(values)[1:]
+            columns = (values == levels[:, None]).astype(np.float64)
         else:
-            found[place] = ((own - own.mean()) / max(float(own.std()), 1e-300))[None]
-    return {place: own for place, own in found.items() if len(own) and own.std() > 0.0}
+            columns = ((values - values.mean()) / max(float(values.std()), 1e-300))[None]
+        if len(columns) and columns.std() > 0.0:
+            predictors[position] = columns
+    return predictors
 
 
 def _likelihood(missing: Bools, columns: list[Floats]) -> float:
-    """The largest log-likelihood of a logit of what is missing."""
+    """The largest log-likelihood of a logit of the missing cells."""
     design = np.vstack([np.ones((1, len(missing))), *columns])
     response = missing.astype(np.int64)
     slopes = first_slopes(LOGIT, response, 2, len(design))
-    return fit_glm(LOGIT, np.ascontiguousarray(design), response, 2, slopes, 0.0, TOLERANCE)
+    return fit_glm(LOGIT, np.ascontiguousarray(design), response, 2, slopes, 0.0, HOLES_TOLERANCE)

@@ -16,6 +16,13 @@ import numpy as np
 import scipy
 
 from causalcontext.diagnostics.findings import Finding, Severity
+from causalcontext.diagnostics.settings import (
+    CYCLE_STEP,
+    FEWEST_CYCLES,
+    FEWEST_TIMES,
+    MOST_TIMES,
+    SHARED_TIME_LEVEL,
+)
 from causalcontext.errors import listed
 from causalcontext.kernels.arrays import Floats
 from causalcontext.kernels.limits import COLLINEAR_BELOW, SAME_COLUMN_BELOW
@@ -25,20 +32,6 @@ if TYPE_CHECKING:
     from causalcontext.timeseries.windows import SeriesWindows
 
 TOPIC = "shared time"
-LEVEL = 0.025
-"""Of trends, and of cycles, over all columns together: at most one clean series in twenty has a
-finding.
-"""
-FEWEST_CYCLES = 4
-FEWEST_ROWS = 60
-MOST_ROWS = 1500
-"""A cycle that is seen less often cannot be told from a trend; of longer series the last rows are
-looked at.
-"""
-STEP = 0.5
-"""Between two numbers of cycles that are tried: a cycle need not come round a whole number of
-times.
-"""
 
 
 class Regressions(NamedTuple):
@@ -59,9 +52,9 @@ def shared_time(result: ContextGraphs) -> Iterator[Finding]:
     if windows is None or windows.of_all is not None or windows.series.units.max(initial=0) > 0:
         return
     asked = regressions(windows)
-    if len(asked.numbers) < FEWEST_ROWS + asked.past.shape[1] or not np.isfinite(asked.past).all():
+    if len(asked.numbers) < FEWEST_TIMES + asked.past.shape[1] or not np.isfinite(asked.past).all():
         return
-    level = LEVEL / max(len(asked.names), 1)
+    level = SHARED_TIME_LEVEL / max(len(asked.names), 1)
     trending = [name for name, p in zip(asked.names, trends(asked), strict=True) if p < level]
     like = "beside their own past, which links them as a hidden driver would"
     if len(trending) > 1:
@@ -100,7 +93,7 @@ def regressions(windows: SeriesWindows) -> Regressions:
     lags = windows.options.lags
     ends = windows.all_windows.row
     breaks = np.flatnonzero((np.diff(ends) != 1) | (np.diff(series.steps[ends]) != 1))
-    ends = ends[breaks[-1] + 1 if breaks.size else 0 :][-MOST_ROWS:]
+    ends = ends[breaks[-1] + 1 if breaks.size else 0 :][-MOST_TIMES:]
     now = [j for j, name in enumerate(series.names) if data.kinds[data.position(name)].is_number]
     codes = np.concatenate([series.codes[ends - lag, None] for lag in (0, 1)], axis=1)
     levels = [codes[:, [k]] == np.unique(codes[:, k])[None, 1:] for k in range(2)]
@@ -125,7 +118,7 @@ def cycles(asked: Regressions) -> tuple[Floats, Floats]:
     """
     rows = len(asked.numbers)
     time = np.arange(rows)
-    counts = np.arange(FEWEST_CYCLES, (rows - 1) / 2, STEP)
+    counts = np.arange(FEWEST_CYCLES, (rows - 1) / 2, CYCLE_STEP)
     angle = 2.0 * np.pi * time[:, None] * counts / rows
     beside = np.column_stack([asked.past, np.linspace(-1.0, 1.0, rows)])
     p = _f_tests(asked, beside, np.stack([np.sin(angle), np.cos(angle)], axis=1))

@@ -1,4 +1,5 @@
-"""How stable is a result? The same search on bootstrap samples, drawn separately in every context.
+"""The stability of a result: the same search on bootstrap samples, drawn separately in every
+context.
 
 A sample is a weight for every row, so all it costs is weighted moments (for tests that need no more
 than these) and a search. Seeds are split by sample: neither the order of the samples nor the number
@@ -28,6 +29,12 @@ from causalcontext.data.dataset import complete_rows, some_rows
 from causalcontext.data.frames import frame_of, pd
 from causalcontext.data.moments import Moments
 from causalcontext.data.sufficient_statistics import drop_empty_cells, gather_statistics
+from causalcontext.diagnostics.settings import (
+    COMPLETIONS_OF_A_SAMPLE,
+    FEWEST_BLOCKS,
+    FEWEST_INTERVAL_SAMPLES,
+    MOST_SAMPLES,
+)
 from causalcontext.diagnostics.support import Support
 from causalcontext.errors import (
     NotYetError,
@@ -63,9 +70,6 @@ from causalcontext.timeseries.windows import SeriesWindows
 if TYPE_CHECKING:
     from causalcontext.results.contexts import ContextGraphs
 
-MOST_SAMPLES = 100_000
-COMPLETIONS_OF_A_SAMPLE = 2
-"""Completed tables of every sample of a table with missing cells that are modelled."""
 Drawn = TypeVar("Drawn")
 MARKS = {
     GraphKind.CPDAG: ("-->", "<--", "o-o", "x-x"),
@@ -73,12 +77,11 @@ MARKS = {
 }
 
 ENDPOINTS = (Endpoint.ARROW, Endpoint.TAIL, Endpoint.CIRCLE, Endpoint.CONFLICT)
-FEWEST_BLOCKS = 10
 
 
 @dataclass(frozen=True, eq=False)
 class Stability:
-    """How often each mark was found over bootstrap samples.
+    """The frequency of each mark over bootstrap samples.
 
     Attributes
     ----------
@@ -209,7 +212,7 @@ def stability(
 
 
 def _on_sample(result: ContextGraphs) -> bool:
-    """Whether samples of a scanned table are drawn from the sample of its rows: a score or tests
+    """True if samples of a scanned table are drawn from the sample of its rows: a score or tests
     looked at these.
     """
     by_moments = result.evidence is None and isinstance(result.prepared, PreparedGaussian)
@@ -244,10 +247,8 @@ class Resample:
         self.of_cell = [
             np.flatnonzero(self.data.codes == cell) for cell in range(len(data.contexts.cells))
         ]
-        self.statistics, self.support = (
-            gather_statistics(self.data),
-            Support(self.data, result.settings.alpha),
-        )
+        self.statistics = gather_statistics(self.data)
+        self.support = Support(self.data, result.settings.alpha)
         prepared = result.prepared
         self.kind = (
             prepared.kind
@@ -264,7 +265,7 @@ class Resample:
         return self.outcome(drawn_rows(self.of_cell, number, seed)).endpoints
 
     def outcome(self, chosen: NDArray[np.intp]) -> Outcome:
-        """What the search finds in some rows."""
+        """The outcome of the search on these rows."""
         data = self.data
         statistics = self.statistics
         prepared: PreparedTest
@@ -310,8 +311,8 @@ def half_windows(
 
 
 def sample_options(settings: Settings) -> ScoreOptions:
-    """How samples are searched by scores: what is drawn from has no wrong cells any more, or is to
-    keep them.
+    """The options of samples that are searched by scores: their rows have no wrong cells any more,
+    or are to keep them.
     """
     return replace(ScoreOptions(**settings.score), wrong_cells="keep")
 
@@ -459,8 +460,6 @@ def drawn_moments(blocks: list[Moments], number: int, seed: int) -> Moments:
     return Moments(*(np.stack(part) for part in zip(*parts, strict=True)))
 
 
-FEWEST = 20
-"""An interval by fewer samples than this would be made of its extremes."""
 EffectRow = tuple[int, int, int, int, Contrast]
 """One row of the table: x, y, the context, the one it is compared with (-1 for none), and the
 levels.
@@ -537,7 +536,7 @@ def sampled_effects(
     levels: LevelOptions = (None, None),
 ) -> pd.DataFrame:
     """The table of effects with intervals by the bootstrap; see `ContextGraphs.effects`."""
-    check_whole("samples", samples, FEWEST)
+    check_whole("samples", samples, FEWEST_INTERVAL_SAMPLES)
     check_jobs(n_jobs)
     check_level("level", level)
     if result.rows is None:
@@ -569,7 +568,7 @@ def _with_samples(known: dict[str, Any], drawn: Floats, level: float) -> tuple[A
     """
     used = drawn[:, -2:]
     used = used[np.isfinite(used[:, 0])]
-    if len(used) < FEWEST:
+    if len(used) < FEWEST_INTERVAL_SAMPLES:
         known |= dict.fromkeys(("se", "low", "high", "p"), np.nan)
     else:
         low = np.quantile(used[:, 0], (1.0 - level) / 2.0)

@@ -18,15 +18,16 @@ import scipy
 from numpy.typing import NDArray
 
 from causalcontext.data.dataset import Dataset, complete_rows
+from causalcontext.diagnostics.settings import (
+    ENOUGH_POWER,
+    FEWEST_MATCHED_ROWS,
+    GOOD_OVERLAP,
+    MATCHED_QUANTILES,
+    MOST_TIED_SHARE,
+)
 from causalcontext.kernels.arrays import Bools, Floats
 from causalcontext.kernels.limits import COLLINEAR_BELOW, SMALLEST_SCATTER
 from causalcontext.views import adaptive
-
-BOX = (0.05, 0.95)
-FEWEST_ROWS = 30
-ENOUGH_POWER = 0.8
-TIED = 0.5
-GOOD_OVERLAP = 0.5
 
 
 class Cause(StrEnum):
@@ -54,7 +55,7 @@ class MatchedSupport:
 
     @property
     def trusted(self) -> bool:
-        """Whether the missing edge may be used as a change of mechanism."""
+        """True if the missing edge may be used as a change of mechanism."""
         return self.cause is Cause.MECHANISM or (
             self.cause is Cause.UNDECIDED and self.share >= GOOD_OVERLAP
         )
@@ -70,21 +71,22 @@ def matched_support(with_edge: Floats, without: Floats, alpha: float) -> Matched
     _, counts = np.unique(
         without[:, 0], return_counts=True
     )  # most values are the same; of two different, nearly all
-    if not counts.size or counts.max() > (BOX[1] if counts.size == 2 else TIED) * len(without):
+    most_tied = MATCHED_QUANTILES[1] if counts.size == 2 else MOST_TIED_SHARE
+    if not counts.size or counts.max() > most_tied * len(without):
         return MatchedSupport(Cause.SINGULAR, 0, 0.0, np.nan, 0.0, 0.0)
     here = _fit(with_edge)
     there = _fit(without)
     ratio = there.spread_x**2 / here.spread_x**2 if here.spread_x > 0 else np.nan
     power = _power(here.slope, there, len(without), alpha)
     columns = [0, *range(2, with_edge.shape[1])]
-    low, high = np.quantile(without[:, columns], BOX, axis=0)
+    low, high = np.quantile(without[:, columns], MATCHED_QUANTILES, axis=0)
     inside = with_edge[
         ((with_edge[:, columns] >= low) & (with_edge[:, columns] <= high)).all(axis=1)
     ]
     found = (len(inside), len(inside) / max(len(with_edge), 1))
     if power < ENOUGH_POWER:
         return MatchedSupport(Cause.FEW_ROWS, *found, np.nan, ratio, power)
-    if len(inside) < FEWEST_ROWS:
+    if len(inside) < FEWEST_MATCHED_ROWS:
         return MatchedSupport(Cause.UNDECIDED, *found, np.nan, ratio, power)
     again = _fit(inside)
     if again.p <= alpha:
@@ -135,7 +137,7 @@ class Support:
         return self._known[columns, here, there]
 
     def trusted(self, x: int, y: int, given: Sequence[int], present: int, absent: int) -> bool:
-        """Whether x - y may be called a change of mechanism, whichever of the two is the cause."""
+        """True if x - y may be called a change of mechanism, whichever of the two is the cause."""
         return all(self.verdict(*pair, given, present, absent).trusted for pair in ((x, y), (y, x)))
 
     def _values(self, columns: tuple[int, ...], view: int) -> Floats:

@@ -19,6 +19,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.drawing.names import shown_names, text_width
+from causalcontext.drawing.settings import (
+    BOX_GAP,
+    COLUMN_GAP,
+    EDGES_AT_ONCE,
+    LAYOUT_MARGIN,
+    MANY_PLACES,
+    MOST_PASSES,
+    MOST_SWEEPS,
+    THREAD_GAP,
+)
 from causalcontext.graphs.endpoints import Endpoint
 from causalcontext.graphs.paths import causal_order
 from causalcontext.kernels.arrays import Floats, Ints
@@ -27,18 +37,6 @@ if TYPE_CHECKING:
     from causalcontext.graphs.graph import Graph
 
 Arc = tuple[int, int]
-COLUMN_GAP = 5.0
-ROW_GAP = 1.5
-THREAD_GAP = 1.1
-MARGIN = 1.2
-PASSES = 24
-SWEEPS = 12
-MANY_PLACES = 4000
-"""Places of boxes and long edges beyond which there are fewer passes and sweeps: nobody can follow
-so many lines.
-"""
-AT_ONCE = 256
-"""Edges of which all pairs are compared at once."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +65,8 @@ def layout(graph: Graph, notes: Mapping[str, str] | None = None) -> Layout:
     linked = np.flatnonzero(graph.adjacency.any(axis=1))
     centre = np.zeros_like(size)
     routes: dict[Arc, Floats] = {}
-    width, height = 0.0, 0.0
+    width = 0.0
+    height = 0.0
     if linked.size:
         inner = graph.replaced(
             [graph.names[i] for i in linked], graph.endpoints[np.ix_(linked, linked)]
@@ -79,9 +78,9 @@ def layout(graph: Graph, notes: Mapping[str, str] | None = None) -> Layout:
         for route in routes.values():
             low = np.minimum(low, route.min(axis=0))
             high = np.maximum(high, route.max(axis=0))
-        centre[linked] += MARGIN - low
-        routes = {pair: route + MARGIN - low for pair, route in routes.items()}
-        width, height = (high - low + 2 * MARGIN).tolist()
+        centre[linked] += LAYOUT_MARGIN - low
+        routes = {pair: route + LAYOUT_MARGIN - low for pair, route in routes.items()}
+        width, height = (high - low + 2 * LAYOUT_MARGIN).tolist()
     width, height = _rows_below(
         centre, size, np.setdiff1d(np.arange(len(size)), linked), width, height
     )
@@ -145,7 +144,7 @@ def _heights(
     ]
     counts = [np.array([len(near[node]) for node in members]) for members in layers]
     offsets = [np.cumsum(_gaps(members, heights)) for members in layers]
-    for turn in range(_fewer(PASSES, len(heights))):
+    for turn in range(_fewer(MOST_PASSES, len(heights))):
         for k in range(len(layers)) if turn % 2 == 0 else reversed(range(len(layers))):
             starts = np.cumsum(counts[k]) - counts[k]
             wanted = np.add.reduceat(y[neighbours[k]], starts) / counts[k]
@@ -154,8 +153,8 @@ def _heights(
 
 
 def _fewer(times: int, places: int) -> int:
-    """How often so many places are gone through: an even number of times, so that both directions
-    are.
+    """The number of sweeps over so many places: an even number, so that both directions get as
+    many.
     """
     return times if places <= MANY_PLACES else max(2, times * MANY_PLACES // places // 2 * 2)
 
@@ -164,7 +163,7 @@ def _gaps(members: Sequence[int], heights: Floats) -> Floats:
     """The distance of every member to the one above; zero for the first."""
     half = heights[list(members)] / 2
     boxes = heights[list(members)] > 0
-    room = np.where(boxes[1:] & boxes[:-1], ROW_GAP, THREAD_GAP)
+    room = np.where(boxes[1:] & boxes[:-1], BOX_GAP, THREAD_GAP)
     return np.concatenate([[0.0], half[1:] + half[:-1] + room]) if len(half) else half
 
 
@@ -172,7 +171,8 @@ def _nondecreasing(wanted: Floats) -> Floats:
     """The nondecreasing sequence nearest to `wanted` (pool adjacent violators)."""
     blocks: list[tuple[float, int]] = []
     for value in wanted.tolist():
-        total, count = value, 1
+        total = value
+        count = 1
         while blocks and blocks[-1][0] / blocks[-1][1] > total / count:
             above, more = blocks.pop()
             total = total + above
@@ -188,8 +188,8 @@ def _nondecreasing(wanted: Floats) -> Floats:
 def _sides_of_boxes(
     chains: dict[Arc, list[int]], y: Floats, size: Floats, end: int
 ) -> dict[Arc, float]:
-    """Where every edge leaves (`end` 0) or enters (-1) its box: spread over its side in the order
-    of neighbours.
+    """The points where edges leave (`end` 0) or enter (-1) their boxes: spread over a side in the
+    order of neighbours.
     """
     by_box: dict[int, list[Arc]] = {}
     for arc in chains:
@@ -220,19 +220,21 @@ def _rows_below(
     """Boxes without edges in rows under the rest; the width and height of everything."""
     if not chosen.size:
         return width, height
-    wide = max(width, float(np.sqrt(len(chosen))) * 10.0, float(size[chosen, 0].max()) + 2 * MARGIN)
-    x = MARGIN
-    y = height or MARGIN
+    wide = max(
+        width, float(np.sqrt(len(chosen))) * 10.0, float(size[chosen, 0].max()) + 2 * LAYOUT_MARGIN
+    )
+    x = LAYOUT_MARGIN
+    y = height or LAYOUT_MARGIN
     row = 0.0
     for box in chosen:
-        if x > MARGIN and x + size[box, 0] + MARGIN > wide:
-            x = MARGIN
+        if x > LAYOUT_MARGIN and x + size[box, 0] + LAYOUT_MARGIN > wide:
+            x = LAYOUT_MARGIN
             y = y + row + 1.0
             row = 0.0
         row = max(row, float(size[box, 1]))
         centre[box] = x + size[box, 0] / 2, y + size[box, 1] / 2
         x += float(size[box, 0]) + 1.0
-    return wide, y + row + MARGIN
+    return wide, y + row + LAYOUT_MARGIN
 
 
 def oriented_arcs(graph: Graph) -> list[Arc]:
@@ -289,7 +291,7 @@ def sorted_layers(layer: Ints, chains: Iterable[Sequence[int]]) -> list[list[int
     best = [list(members) for members in layers]
     fewest = crossings(layers, behind)
     earlier: dict[bool, list[list[int]]] = {}
-    for sweep in range(_fewer(SWEEPS, len(layer))):
+    for sweep in range(_fewer(MOST_SWEEPS, len(layer))):
         forward = sweep % 2 == 0
         if forward:
             for number in range(1, len(layers)):
@@ -338,8 +340,8 @@ def _inversions(numbers: Sequence[int]) -> int:
     """The number of pairs of numbers in falling order."""
     total = 0
     values = np.array(numbers)
-    for start in range(0, len(values), AT_ONCE):
-        part = values[start : start + AT_ONCE]
+    for start in range(0, len(values), EDGES_AT_ONCE):
+        part = values[start : start + EDGES_AT_ONCE]
         earlier = np.sort(values[:start])
         total += int(np.triu(part[:, None] > part, 1).sum())
         total += int((start - np.searchsorted(earlier, part, side="right")).sum())

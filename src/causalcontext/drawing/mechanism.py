@@ -14,6 +14,12 @@ import pandas as pd
 from causalcontext.drawing.names import printable, shortened
 from causalcontext.drawing.paint import writable
 from causalcontext.drawing.plot import axes_for, save_picture
+from causalcontext.drawing.settings import (
+    CUT_FIGURE,
+    LONGEST_CURVE_LABEL,
+    MECHANISM_PANEL,
+    MOST_DOTS,
+)
 from causalcontext.drawing.strokes import INK, check_picture_path, context_colour, contexts_title
 from causalcontext.errors import DataError, OptionError, did_you_mean
 from causalcontext.kernels.arrays import Floats
@@ -25,10 +31,6 @@ if TYPE_CHECKING:
 
     from causalcontext.results.contexts import ContextGraphs
 
-PANEL = (3.4, 3.0)
-MOST_DOTS = 1500
-MOST_OF_A_LABEL = 36
-"""Letters of a label, so that it is narrower than its panel."""
 _DASHES = ("-", "--", ":", "-.")
 _MARKERS = ("o", "s", "^", "D")
 
@@ -50,7 +52,7 @@ def plot_mechanism(
             f"{effect!r} has no causes among the system variables, so there is no curve to draw"
         )
     curves = list(partial_curves(result, effect))
-    chosen = axes_for(len(causes), "causes", axes, PANEL)
+    chosen = axes_for(len(causes), "causes", axes, MECHANISM_PANEL)
     if table is not None and result.series is not None:
         raise OptionError(
             "plot_mechanism cannot draw the rows of a result with lags; leave out `table`"
@@ -114,7 +116,7 @@ def _label(result: ContextGraphs, curve: PartialCurve) -> str:
     parts = [] if curve.level is None else [str(curve.level)]
     if len(curve.contexts) < len(result.contexts):
         parts.append(contexts_title(result, [result.contexts[r] for r in curve.contexts]))
-    return _shown(shortened(", ".join(parts), MOST_OF_A_LABEL))
+    return _shown(shortened(", ".join(parts), LONGEST_CURVE_LABEL))
 
 
 def _shown(text: object) -> str:
@@ -171,7 +173,6 @@ def _column(rows: pd.DataFrame, name: str) -> Any:
     return rows[name].to_numpy()
 
 
-SIZE = (5.6, 3.7)
 CUT_COLOUR = "#b5532a"
 SMOOTH_COLOUR = "#2a6f97"
 
@@ -190,7 +191,7 @@ def plot_cut(
             'there is no cut to show: pass context=cc.threshold("X", "best") to discover'
         )
     check_picture_path(path)
-    chosen = axes_for(len(result.cuts), "cuts", axes, SIZE)
+    chosen = axes_for(len(result.cuts), "cuts", axes, CUT_FIGURE)
     for cut, one in zip(result.cuts, chosen, strict=True):
         one.plot(cut.places, cut.scores, color=INK, label="with a cut there", zorder=3)
         one.axhline(

@@ -1,5 +1,4 @@
-"""How a variable's name is shown in a box: on one to three short lines, control characters spelled
-out.
+"""Names of variables in boxes: on one to three short lines, control characters spelled out.
 
 Names are data. A name of 200 characters, with a newline or an unprintable character, must neither
 break the picture nor vanish from it; two names that are cut to the same text get a number each.
@@ -12,9 +11,8 @@ import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 
-LINE = 14
-MOST_LINES = 3
-"""Characters of a line, and lines of a name."""
+from causalcontext.drawing.settings import MOST_NAME_LINES, NAME_LINE
+
 _JOINERS = "\u200c\u200d"
 """Unprintable, but part of how some scripts and emoji are written."""
 _BREAK = re.compile(r"(?<=[\s_\-./])")
@@ -32,7 +30,7 @@ def shown_names(names: Sequence[str]) -> tuple[tuple[str, ...], ...]:
     shown = []
     for found in lines:
         seen[found] += 1
-        last = f"{shortened(found[-1], LINE - 3)} #{seen[found]}"
+        last = f"{shortened(found[-1], NAME_LINE - 3)} #{seen[found]}"
         shown.append(found if count[found] == 1 else (*found[:-1], last))
     return tuple(shown)
 
@@ -65,12 +63,12 @@ def text_width(text: str) -> float:
 def _lines(name: str) -> tuple[str, ...]:
     lines: list[str] = []
     rest = name
-    while len(rest) > LINE + 4 * (not lines) and len(lines) < MOST_LINES - 1:
+    while len(rest) > NAME_LINE + 4 * (not lines) and len(lines) < MOST_NAME_LINES - 1:
         first = ""
         pieces = _BREAK.split(rest)
-        while pieces and len(first + pieces[0]) <= LINE + 1:
+        while pieces and len(first + pieces[0]) <= NAME_LINE + 1:
             first += pieces.pop(0)
-        cut = first.strip() or rest[: LINE - 1]
+        cut = first.strip() or rest[: NAME_LINE - 1]
         lines.append(cut if first.strip() else cut + "-")
-        rest = "".join(pieces) if first.strip() else rest[LINE - 1 :]
-    return *lines, shortened(rest, LINE + 4 * (not lines))
+        rest = "".join(pieces) if first.strip() else rest[NAME_LINE - 1 :]
+    return *lines, shortened(rest, NAME_LINE + 4 * (not lines))

@@ -15,6 +15,13 @@ from matplotlib.path import Path
 
 from causalcontext.drawing.layout import Layout
 from causalcontext.drawing.names import text_width
+from causalcontext.drawing.settings import (
+    ARROW_HEAD,
+    BOX_FONT,
+    LABEL_FONT,
+    LEGEND_LINE,
+    LEGEND_SAMPLE,
+)
 from causalcontext.drawing.strokes import (
     BOX_FILL,
     CONTEXT_FILL,
@@ -31,19 +38,14 @@ if TYPE_CHECKING:
 
 Rectangle = tuple[float, float, float, float]
 """The middle, the width and the height."""
-HEAD = 0.95
 _ROOM = {
-    Endpoint.ARROW: HEAD * 0.8,
-    Endpoint.MIXED: HEAD * 0.8,
+    Endpoint.ARROW: ARROW_HEAD * 0.8,
+    Endpoint.MIXED: ARROW_HEAD * 0.8,
     Endpoint.CIRCLE: 0.62,
     Endpoint.CONFLICT: 0.4,
     Endpoint.TAIL: 0.0,
 }
 """How much of the line its end takes up."""
-SAMPLE = 4.0
-LINE_HEIGHT = 1.9
-FONT = 0.92
-LABEL = 0.78
 
 
 def prepare(axes: Axes, width: float, height: float) -> float:
@@ -90,7 +92,7 @@ def paint_boxes(axes: Axes, layout: Layout, contexts: tuple[int, ...], points: f
             va="center",
             zorder=4,
             parse_math=False,
-            fontsize=FONT * fit * points,
+            fontsize=BOX_FONT * fit * points,
             color=BOX_FILL if here else INK,
             linespacing=1.1,
         )
@@ -148,7 +150,7 @@ def paint_stroke(axes: Axes, stroke: Stroke, route: Floats, points: float) -> No
 
 
 def label_of(stroke: Stroke) -> str:
-    """What is written beside an edge."""
+    """The text beside an edge."""
     doubt = "not tested" if stroke.untested else "?" if stroke.uncertain else ""
     return " ".join(part for part in (stroke.label, doubt) if part)
 
@@ -165,7 +167,7 @@ def _paint_label(
         va="center",
         zorder=2.8,
         parse_math=False,
-        fontsize=LABEL * points,
+        fontsize=LABEL_FONT * points,
         color=text_colour(stroke.colours),
         bbox=patch,
     )
@@ -176,35 +178,37 @@ def paint_legend(
 ) -> None:
     """The samples in rows, each with its words."""
     for sample, (x, y) in zip(samples, legend_places(samples, width), strict=True):
-        route = np.array([(left + x + SAMPLE * third / 3, top + y) for third in range(4)])
+        route = np.array([(left + x + LEGEND_SAMPLE * third / 3, top + y) for third in range(4)])
         paint_stroke(axes, sample.stroke, route, points)
         words = (
             "" if sample.stroke.untested else label_of(sample.stroke)
         )  # the words would hide the dots
         if words:
-            _paint_label(axes, sample.stroke, words, (left + x + SAMPLE / 2, top + y), points)
+            _paint_label(
+                axes, sample.stroke, words, (left + x + LEGEND_SAMPLE / 2, top + y), points
+            )
         axes.text(
-            left + x + SAMPLE + 0.6,
+            left + x + LEGEND_SAMPLE + 0.6,
             top + y,
             writable(sample.words),
             ha="left",
             va="center",
             parse_math=False,
-            fontsize=FONT * points,
+            fontsize=BOX_FONT * points,
             color=INK,
         )
 
 
 def legend_places(samples: Sequence[LegendEntry], width: float) -> list[tuple[float, float]]:
-    """Where every sample starts, in rows no wider than `width`."""
+    """The start of every sample, in rows no wider than `width`."""
     places = []
     x = 0.0
-    y = LINE_HEIGHT / 2
+    y = LEGEND_LINE / 2
     for sample in samples:
-        wide = SAMPLE + 2.4 + 0.84 * text_width(sample.words)
+        wide = LEGEND_SAMPLE + 2.4 + 0.84 * text_width(sample.words)
         if x > 0 and x + wide > width:
             x = 0.0
-            y = y + LINE_HEIGHT
+            y = y + LEGEND_LINE
         places.append((x, y))
         x += wide
     return places
@@ -213,8 +217,8 @@ def legend_places(samples: Sequence[LegendEntry], width: float) -> list[tuple[fl
 def legend_height(samples: Sequence[LegendEntry], width: float) -> float:
     """The height that the legend takes."""
     return (
-        max((y for _, y in legend_places(samples, width)), default=-LINE_HEIGHT / 2)
-        + LINE_HEIGHT / 2
+        max((y for _, y in legend_places(samples, width)), default=-LEGEND_LINE / 2)
+        + LEGEND_LINE / 2
     )
 
 
@@ -258,12 +262,17 @@ def _paint_end(
     """One end; a mixed one is a hollow arrow."""
     away = float(np.sign(base[0] - tip[0]))
     if end is Endpoint.ARROW:
-        outline = np.array([[0.0, 0.0], [HEAD, 0.4], [HEAD * 0.8, 0.0], [HEAD, -0.4]]) * [away, 1.0]
+        outline = np.array(
+            [[0.0, 0.0], [ARROW_HEAD, 0.4], [ARROW_HEAD * 0.8, 0.0], [ARROW_HEAD, -0.4]]
+        ) * [away, 1.0]
         axes.add_patch(
             Polygon(tip + outline, closed=True, facecolor=colour, edgecolor="none", zorder=2.5)
         )
     elif end is Endpoint.MIXED:
-        outline = np.array([[0.06, 0.0], [HEAD * 0.8, 0.36], [HEAD * 0.8, -0.36]]) * [away, 1.0]
+        outline = np.array([[0.06, 0.0], [ARROW_HEAD * 0.8, 0.36], [ARROW_HEAD * 0.8, -0.36]]) * [
+            away,
+            1.0,
+        ]
         axes.add_patch(
             Polygon(
                 tip + outline,
@@ -300,7 +309,7 @@ def _paint_end(
 
 
 def label_place(route: Floats, words: str, taken: Sequence[Rectangle]) -> Rectangle:
-    """Where a label stands: at the first place on its line that is free, else in the middle."""
+    """The place of a label: the first one on its line that is free, else the middle."""
     found = [_label_at(route, share, words) for share in (0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8)]
 
     def is_free(one: Rectangle) -> bool:
@@ -323,8 +332,8 @@ def _label_at(route: Floats, share: float, words: str) -> Rectangle:
     a, b, c, d = route[middle : middle + 4]
     rest = 1.0 - share
     x, y = rest**3 * a + 3 * rest**2 * share * b + 3 * rest * share**2 * c + share**3 * d
-    wide = LABEL * text_width(words)
-    high = LABEL * 1.3
+    wide = LABEL_FONT * text_width(words)
+    high = LABEL_FONT * 1.3
     if a[0] == d[0]:
         return x + max(0.0, wide / 2 - high), y, wide, high
     above = 0.95 if wide > 0.6 * abs(route[-1, 0] - route[0, 0]) else 0.0

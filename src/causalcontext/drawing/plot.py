@@ -28,6 +28,16 @@ from causalcontext.drawing.paint import (
     prepare,
     writable,
 )
+from causalcontext.drawing.settings import (
+    LETTER_POINTS,
+    MOST_DRAWN_VARIABLES,
+    MOST_TABLE_COLUMNS,
+    MOST_TABLE_ROWS,
+    SMALLEST_LETTER,
+    TALLEST_FIGURE,
+    TITLE_HEIGHT,
+    WIDEST_FIGURE,
+)
 from causalcontext.drawing.strokes import (
     LegendEntry,
     Panel,
@@ -49,16 +59,7 @@ if TYPE_CHECKING:
     from causalcontext.graphs.graph import Graph, LabeledUnion
     from causalcontext.results.contexts import ContextGraphs
 
-POINTS = 9.0
-WIDEST = 17.0
-TALLEST = 30.0
-SMALLEST_POINTS = 4.5
-TITLE = 2.2
 BOTH_WAYS = "each causes the other, at different lags"
-MOST_VARIABLES = 60
-"""Larger graphs are shown as tables only."""
-MOST_ROWS = 100
-MOST_COLUMNS = 3
 
 
 @dataclass(frozen=True)
@@ -228,7 +229,7 @@ def paint_figure(picture: Picture, make_figure: Callable[..., Figure]) -> tuple[
     samples = picture.samples
     # so that the figure is neither a ribbon nor a tower, and has few empty places
     count = len(picture.panels)
-    ratio = max(shared.width, 34.0) / (shared.height + TITLE)
+    ratio = max(shared.width, 34.0) / (shared.height + TITLE_HEIGHT)
     high = {columns: -(-count // columns) for columns in range(1, count + 1)}
     columns = min(
         high,
@@ -236,11 +237,14 @@ def paint_figure(picture: Picture, make_figure: Callable[..., Figure]) -> tuple[
     )
     rows = high[columns]
     wide = max(shared.width, 34.0)
-    tall = shared.height + TITLE
+    tall = shared.height + TITLE_HEIGHT
     below = legend_height(samples, wide * columns - 2) + 1.0
     width = wide * columns
     height = tall * rows + below
-    points = max(SMALLEST_POINTS, min(POINTS, 72 * WIDEST / width, 72 * TALLEST / height))
+    points = max(
+        SMALLEST_LETTER,
+        min(LETTER_POINTS, 72 * WIDEST_FIGURE / width, 72 * TALLEST_FIGURE / height),
+    )
     figure = make_figure(figsize=(width * points / 72, height * points / 72))
     chosen = []
     for number, panel in enumerate(picture.panels):
@@ -270,7 +274,7 @@ def axes_for(
         return given_axes(axes, count, what)
     from matplotlib import pyplot
 
-    columns = min(count, MOST_COLUMNS)
+    columns = min(count, MOST_TABLE_COLUMNS)
     rows = -(-count // columns)
     figure, grid = pyplot.subplots(
         rows,
@@ -317,12 +321,12 @@ def _paint_panel(
 ) -> None:
     below = legend_height(samples, shared.width - 2) if samples else 0.0
     width = max(shared.width, 20.0)
-    points = prepare(axes, width, shared.height + TITLE + below)
-    offset = np.array([(width - shared.width) / 2, TITLE])
+    points = prepare(axes, width, shared.height + TITLE_HEIGHT + below)
+    offset = np.array([(width - shared.width) / 2, TITLE_HEIGHT])
     moved = replace(shared, centre=shared.centre + offset)
     axes.text(
         width / 2,
-        TITLE / 2 + 0.2,
+        TITLE_HEIGHT / 2 + 0.2,
         writable(panel.title),
         ha="center",
         va="center",
@@ -332,14 +336,16 @@ def _paint_panel(
     )
     paint_strokes(axes, panel.strokes, shared, offset, points)
     paint_boxes(axes, moved, contexts, points)
-    paint_legend(axes, samples, 1.0, shared.height + TITLE, width - 2, points)
+    paint_legend(axes, samples, 1.0, shared.height + TITLE_HEIGHT, width - 2, points)
 
 
 def result_html(result: ContextGraphs, about: str, warnings: Sequence[str] = ()) -> str:
     """A result: one line about the run, the warnings, the labeled union as a picture, its edges as
     a table.
     """
-    picture = _svg(result_picture(result, "union")) if len(result.names) <= MOST_VARIABLES else ""
+    picture = (
+        _svg(result_picture(result, "union")) if len(result.names) <= MOST_DRAWN_VARIABLES else ""
+    )
     told = "".join(f"<li>{html.escape(printable(sentence))}</li>" for sentence in warnings)
     careful = f"<p><strong>What to be careful about</strong></p><ul>{told}</ul>" if told else ""
     table = union_html(result.labeled_union)
@@ -357,18 +363,22 @@ def union_html(union: LabeledUnion) -> str:
                 else ", ".join(str(value) for value in edge.contexts)
             ),
         )
-        for edge in union.edges[:MOST_ROWS]
+        for edge in union.edges[:MOST_TABLE_ROWS]
     ]
     shown = ([html.escape(printable(text)) for text in row] for row in rows)
     cells = "".join(f"<tr><td>{edge}</td><td>{contexts}</td></tr>" for edge, contexts in shown)
-    more = f"<p>and {len(union) - MOST_ROWS} more edges</p>" if len(union) > MOST_ROWS else ""
+    more = (
+        f"<p>and {len(union) - MOST_TABLE_ROWS} more edges</p>"
+        if len(union) > MOST_TABLE_ROWS
+        else ""
+    )
     head = "<thead><tr><th>edge</th><th>contexts</th></tr></thead>"
     return f"<table>{head}<tbody>{cells}</tbody></table>{more}"
 
 
 def graph_svg(graph: Graph) -> str | None:
     """A graph as a picture, if it is small enough for one."""
-    return _svg(graph_picture(graph)) if 0 < len(graph.names) <= MOST_VARIABLES else None
+    return _svg(graph_picture(graph)) if 0 < len(graph.names) <= MOST_DRAWN_VARIABLES else None
 
 
 def _svg(picture: Picture) -> str:

@@ -1,4 +1,4 @@
-"""What a picture shows: one panel per context, the labeled union, or two contexts compared; as
+"""The contents of a picture: one panel per context, the labeled union, or two contexts compared; as
 plain strokes.
 
 Every kind of picture is a list of panels, every panel a list of strokes, and any painter can draw
@@ -17,6 +17,13 @@ import numpy as np
 
 from causalcontext.data.files import check_writable
 from causalcontext.drawing.names import printable, shortened
+from causalcontext.drawing.settings import (
+    LONGEST_LABEL,
+    LONGEST_LABEL_IN_TIME,
+    MOST_LABELS,
+    MOST_NAMED_CONTEXTS,
+    NARROW_MARGIN,
+)
 from causalcontext.errors import OptionError
 from causalcontext.graphs.endpoints import (
     MARK_OF_ENDPOINTS,
@@ -43,15 +50,6 @@ BOX_FILL = "#ffffff"
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 """Colours that people with any kind of colour vision tell apart, on paper too (Okabe and Ito)."""
 _FEW_TO_MANY = ("#c6dbef", "#9ecae1", "#6baed6", "#3182bd", "#08519c")
-LONGEST_LABEL = 12
-LONGEST_LABEL_IN_TIME = 24
-"""Characters of a context in a label; graphs with lags have more room."""
-MOST_NAMED = 2
-"""Contexts that a label names; more are counted."""
-MOST_LABELS = 40
-"""Labels in a picture; beyond, colours alone must do."""
-NEAR = 5.0
-"""An edge whose largest p-value is above alpha / NEAR was kept narrowly."""
 _ARROWS = {"-->": "→", "<--": "←", "<=>": "⇔", "<->": "↔"}
 """Marks that have a sign of their own."""
 _WORDS = {
@@ -223,7 +221,7 @@ def two_colours(result: ContextGraphs, first: Any, second: Any) -> tuple[str, st
 
 
 def has_own_colours(contexts: Sequence[Any]) -> bool:
-    """Whether there are few enough contexts for a colour each."""
+    """True if there are few enough contexts for a colour each."""
     return len(contexts) <= len(_COLOURS)
 
 
@@ -317,7 +315,7 @@ def colours_of(result: ContextGraphs, having: Sequence[Any]) -> tuple[str, ...]:
 def _label(result: ContextGraphs, having: Sequence[Any]) -> str:
     if len(having) == len(result.contexts):
         return ""
-    if len(having) > MOST_NAMED:
+    if len(having) > MOST_NAMED_CONTEXTS:
         return f"{len(having)} of {len(result.contexts)}"
     longest = LONGEST_LABEL if result.series is None else LONGEST_LABEL_IN_TIME // len(having)
     between = " | " if any(isinstance(value, tuple) for value in having) else ", "
@@ -335,20 +333,20 @@ def _strength(result: ContextGraphs, pair: tuple[int, int], having: Sequence[Any
 
 
 def _uncertain(result: ContextGraphs, pair: tuple[int, int], having: Sequence[Any]) -> bool:
-    """Whether the edge is in doubt in all of these contexts, and tested in one."""
+    """True if the edge is in doubt in all of these contexts, and tested in one."""
     entries = _entries(result, pair, having)
-    near = result.settings.alpha / NEAR
+    near = result.settings.alpha / NARROW_MARGIN
     doubtful = all(entry.decision == Decision.UNTESTABLE or entry.p > near for entry in entries)
     return doubtful and not _untested(result, pair, having)
 
 
 def _untested(result: ContextGraphs, pair: tuple[int, int], having: Sequence[Any]) -> bool:
-    """Whether nothing tested the edge in any of these contexts."""
+    """True if nothing tested the edge in any of these contexts."""
     return all(entry.decision == Decision.UNTESTABLE for entry in _entries(result, pair, having))
 
 
 def _entries(result: ContextGraphs, pair: tuple[int, int], having: Sequence[Any]) -> list[Entries]:
-    """What decided about a pair in some contexts."""
+    """The deciding tests of a pair in these contexts."""
     return [
         result.log.at(context_place(result.contexts, value), result.log.slot(*pair))
         for value in having
@@ -366,8 +364,8 @@ class LegendEntry:
 def mark_meanings(
     endpoints: Iterable[tuple[Endpoint, Endpoint]], kind: GraphKind
 ) -> dict[str, str]:
-    """What the marks of these edges mean in graphs of that kind, each mark once and towards its
-    arrow.
+    """The meanings of the marks of these edges in graphs of that kind, each mark once and towards
+    its arrow.
     """
     words = _WORDS | (_WORDS_IN_PAG if kind is GraphKind.PAG else {})
     turned = (sorted(ends, key=_TOWARDS_ARROW.index) for ends in endpoints)
@@ -420,7 +418,7 @@ def legend(
             LegendEntry(Stroke(_PAIR, _OPEN, strength=1.0), "strong (|partial correlation|)"),
         ]
     if any(stroke.uncertain for stroke in strokes):
-        words = f"uncertain: p > alpha/{NEAR:g}"
+        words = f"uncertain: p > alpha/{NARROW_MARGIN:g}"
         more.append(LegendEntry(Stroke(_PAIR, _OPEN, strength=0.3, uncertain=True), words))
     if any(stroke.untested for stroke in strokes):
         words = "not tested: no test could be run"
@@ -435,12 +433,13 @@ def _colour_meanings(
     are compared.
     """
     if compared is not None:
-        colours, (here, there) = two_colours(result, *compared), map(shown, compared)
+        colours = two_colours(result, *compared)
+        first, second = map(shown, compared)
         yield from (
             ((SOFT,), "the same in both"),
-            ((colours[0],), f"only {here}"),
-            ((colours[1],), f"only {there}"),
-            (colours, f"other mark: {here} | {there}"),
+            ((colours[0],), f"only {first}"),
+            ((colours[1],), f"only {second}"),
+            (colours, f"other mark: {first} | {second}"),
         )
         return
     if result.context is None:

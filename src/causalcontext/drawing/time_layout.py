@@ -1,5 +1,5 @@
-"""Where everything stands in a graph with lags: columns are times, the present on the right, and
-rows are variables.
+"""The places of boxes and lines in a graph with lags: columns are times, the present on the right,
+and rows are variables.
 
 Links from the past leave a box at its right side and enter the present at its left side; one that
 passes a column goes between two of its rows. Links inside the time step run beside the present,
@@ -14,8 +14,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from causalcontext.drawing.layout import MARGIN, Arc, Layout, box_size, curve, layout
+from causalcontext.drawing.layout import Arc, Layout, box_size, curve, layout
 from causalcontext.drawing.names import shown_names, text_width
+from causalcontext.drawing.settings import (
+    BEND_SHARE,
+    CORNER_RADIUS,
+    LAYOUT_MARGIN,
+    PORT_GAP,
+    TIME_COLUMN_GAP,
+    TIME_ROW_GAP,
+    TRACK_GAP,
+)
 from causalcontext.drawing.strokes import union_panel
 from causalcontext.graphs.lag_names import at, split
 from causalcontext.kernels.arrays import Floats, Ints
@@ -23,19 +32,9 @@ from causalcontext.kernels.arrays import Floats, Ints
 if TYPE_CHECKING:
     from causalcontext.results.contexts import ContextGraphs
 
-PORT = 0.9
-"""Links stand so far apart at a side of a box."""
-TRACK = 1.3
-"""Links inside a time step stand so far apart, and links that pass a column."""
-ROW_GAP = 1.6
-COLUMN_GAP = 7.0
-CORNER = 1.1
-BEND = 0.36
-"""The share of the way between two columns in which a link turns."""
-
 
 def result_layout(result: ContextGraphs) -> Layout:
-    """Where everything stands: over time for a result with lags, else causes left of effects."""
+    """The layout of a result: over time with lags, else causes left of effects."""
     if result.series is None:
         return layout(result.union)
     arcs = [
@@ -58,7 +57,7 @@ def result_layout(result: ContextGraphs) -> Layout:
 
 
 def lagged_lines(names: Sequence[str]) -> tuple[tuple[str, ...], ...]:
-    """What is written in each box: the variable as ever, and its lag, which is never cut off."""
+    """The text of each box: the variable as ever, and its lag, which is never cut off."""
     parts = [split(name) for name in names]
     shown = dict(
         zip(
@@ -117,7 +116,7 @@ class _Grid:
             for place in range(len(lines))
         ]
         self.size = np.array([box_size(line) for line in lines])
-        self.size[:, 1] = np.maximum(self.size[:, 1], 0.6 + PORT * np.array(links))
+        self.size[:, 1] = np.maximum(self.size[:, 1], 0.6 + PORT_GAP * np.array(links))
         self.left, self.right = self._columns()
         self.y, self.threads = self._heights()
         self.centre = np.column_stack([(self.left[column] + self.right[column]) / 2, self.y[row]])
@@ -136,11 +135,14 @@ class _Grid:
             ],
             axis=0,
         )
-        width, height = (high + MARGIN).tolist()
+        width, height = (high + LAYOUT_MARGIN).tolist()
         width = max(
             [
                 width,
-                *(routes[arc][:, 0].max() + self.labels[arc] + MARGIN / 2 for arc in self.inside),
+                *(
+                    routes[arc][:, 0].max() + self.labels[arc] + LAYOUT_MARGIN / 2
+                    for arc in self.inside
+                ),
             ]
         )
         return Layout(self.lines, self.centre, self.size, routes, width, height)
@@ -190,8 +192,8 @@ class _Grid:
         return found
 
     def _direction(self, box: int, arc: Arc) -> tuple[float, float]:
-        """Where a link comes from, seen from a box: up before down, and outer tracks in the
-        middle.
+        """The direction of a link, seen from a box: up before down, and outer
+        tracks in the middle.
         """
         other = arc[0] + arc[1] - box
         if arc in self.track:
@@ -207,7 +209,7 @@ class _Grid:
         it.
         """
         count = int(self.column.max()) + 1
-        left = np.full(count, MARGIN)
+        left = np.full(count, LAYOUT_MARGIN)
         right = np.zeros(count)
         for number in range(count):
             self.size[self.column == number, 0] = wide = max(self.size[self.column == number, 0])
@@ -216,7 +218,9 @@ class _Grid:
                 arc for arc in self.across if self.column[arc[0]] <= number < self.column[arc[1]]
             ]
             label = max((self.labels[arc] for arc in links), default=0.0)
-            left[number + 1 :] = right[number] + max(COLUMN_GAP + 0.35 * len(links), label + 3.0)
+            left[number + 1 :] = right[number] + max(
+                TIME_COLUMN_GAP + 0.35 * len(links), label + 3.0
+            )
         return left, right
 
     def _heights(self) -> tuple[Floats, dict[tuple[Arc, int], float]]:
@@ -228,10 +232,12 @@ class _Grid:
             above.setdefault((gap, passed), []).append(arc)
         y = np.zeros(rows)
         threads = {}
-        top = MARGIN
+        top = LAYOUT_MARGIN
         for row in range(rows + 1):
             most = max((len(links) for (gap, _), links in above.items() if gap == row), default=0)
-            room = max(ROW_GAP if 0 < row < rows else 0.0, (most + 1) * TRACK if most else 0.0)
+            room = max(
+                TIME_ROW_GAP if 0 < row < rows else 0.0, (most + 1) * TRACK_GAP if most else 0.0
+            )
             for (gap, passed), links in above.items():
                 if gap == row:
                     links.sort(
@@ -249,7 +255,7 @@ class _Grid:
         links = self.sides[box, side]
         x = self.centre[box, 0] + (side - 0.5) * self.size[box, 0]
         return float(x), float(
-            self.centre[box, 1] + PORT * (links.index(arc) - (len(links) - 1) / 2)
+            self.centre[box, 1] + PORT_GAP * (links.index(arc) - (len(links) - 1) / 2)
         )
 
     def _across(self, arc: Arc) -> Floats:
@@ -258,12 +264,12 @@ class _Grid:
         for passed in range(self.column[i] + 1, self.column[j]):
             y = self.threads[arc, passed]
             points += [(float(self.left[passed]), y), (float(self.right[passed]), y)]
-        return curve([*points, self._port(j, 0, arc)], BEND)
+        return curve([*points, self._port(j, 0, arc)], BEND_SHARE)
 
     def _beside(self, arc: Arc) -> Floats:
         start, end = (self._port(box, 1, arc) for box in arc)
-        x = float(self.right[self.column[arc[0]]]) + 2.0 + TRACK * self.track[arc]
-        turn = min(CORNER, abs(end[1] - start[1]) / 2) * np.sign(end[1] - start[1])
+        x = float(self.right[self.column[arc[0]]]) + 2.0 + TRACK_GAP * self.track[arc]
+        turn = min(CORNER_RADIUS, abs(end[1] - start[1]) / 2) * np.sign(end[1] - start[1])
         corners = [(x, start[1] + turn), (x, end[1] - turn)]
         third = (corners[1][1] - corners[0][1]) / 3
         first = [start, ((start[0] + x) / 2 + 0.4, start[1]), (x, start[1]), corners[0]]

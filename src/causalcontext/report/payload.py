@@ -18,7 +18,8 @@ from causalcontext.data.dataset import cell_values
 from causalcontext.data.frames import frame_of, pd
 from causalcontext.drawing.layout import Layout
 from causalcontext.drawing.names import printable
-from causalcontext.drawing.strokes import NEAR, graph_panel, mark_meanings
+from causalcontext.drawing.settings import NARROW_MARGIN
+from causalcontext.drawing.strokes import graph_panel, mark_meanings
 from causalcontext.drawing.time_layout import result_layout
 from causalcontext.errors import CausalContextError, value_text
 from causalcontext.knowledge import Knowledge
@@ -165,7 +166,7 @@ def _told_pairs(result: ContextGraphs) -> list[tuple[int, int]]:
     if first.size * len(result.contexts) > MOST_STORIES:
         alpha = result.settings.alpha
         near = np.concatenate(
-            [(entries.p < NEAR * alpha).any(axis=0) for _, entries in result.log.blocks()]
+            [(entries.p < NARROW_MARGIN * alpha).any(axis=0) for _, entries in result.log.blocks()]
         )
         chosen = result.union.adjacency[first, second] | near
     return list(zip(first[chosen].tolist(), second[chosen].tolist(), strict=True))

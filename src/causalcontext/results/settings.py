@@ -15,4 +15,4 @@ contexts would leave `changes()` to compare them.
 """
 MOST_FOR_SECOND_OPINION = 60
 """Variables of a table that a second engine may search: beyond, it takes longer than a question
-should (`TIME_LIMIT` in `diagnostics.other_methods` ends it)."""
+should (`SECOND_SECONDS` in `diagnostics.settings` ends it)."""

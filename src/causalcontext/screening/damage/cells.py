@@ -166,8 +166,9 @@ def codes_of(column: NumberColumn) -> dict[float, int]:
     >>> [codes_of(column) for column in number_columns(data)]
     [{-9999.0: 3}, {}]
     """
-    low = float(np.fmin.reduce(column.values))
-    high = float(np.fmax.reduce(column.values))
+    measured = column.values[np.isfinite(column.values)]
+    low = float(measured.min())
+    high = float(measured.max())
     listed_codes = [code for code in (*FAR_CODES, *NEAR_CODES) if low <= code <= high]
     possible = dict.fromkeys([*listed_codes, low, high])
     counts = {code: int(np.count_nonzero(column.values == code)) for code in possible}
