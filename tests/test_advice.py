@@ -80,7 +80,7 @@ OPTION = re.compile(rf"(?<![\w.])({'|'.join(KNOWN)}|context)=(?!=)")
 METHOD = re.compile(r"(?<![\w.])[a-z_]+\(\)|\bresult\.|\bfind_contexts\b|\bor None\b|rows=True")
 UNREACHED = re.compile(
     r"\bto_dags|reset_index|answer_names|expected what result\.stability"
-    r"|None to draw|pair == @row|None for the default"
+    r"|None to draw|pair == @row|None for the default|will be gone in the next version"
 )
 """What is said of calls that neither the command line nor the app makes."""
 

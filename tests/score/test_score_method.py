@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 import causalcontext as cc
 from causalcontext.cli.app import app
-from causalcontext.diagnostics.other_methods import second_opinion
+from causalcontext.diagnostics.other_methods import ask_other_engine
 from causalcontext.examples import exponential, student_t5
 from causalcontext.score import explore, options
 from causalcontext_lab.simulate import random_model
@@ -260,7 +260,7 @@ def test_ctrl_c_in_a_second_opinion_is_heard(monkeypatch):
     )
     monkeypatch.setattr(options, "wait", interrupting(1))
     with pytest.raises(KeyboardInterrupt):
-        second_opinion(result)
+        ask_other_engine(result)
 
 
 def test_progress_counts_starts():

@@ -50,14 +50,13 @@ def chain(rows=400, seed=0, noise="normal"):
 
 
 def damaged(table, share=0.04, seed=1, rows=False):
-    """Cells ten standard deviations away, or whole rows; and which."""
+    """Cells about ten standard deviations away, or whole rows; and which."""
     generator = np.random.default_rng(seed)
     hit = generator.random((len(table), 1 if rows else len(NAMES))) < share
     hit = np.broadcast_to(hit, (len(table), len(NAMES)))
     values = table[list(NAMES)]
-    far = values.mean().to_numpy() + 10.0 * values.std().to_numpy() * generator.choice(
-        [-1, 1], hit.shape
-    )
+    sides = generator.choice([-1, 1], hit.shape) * generator.uniform(9.0, 11.0, hit.shape)
+    far = values.mean().to_numpy() + values.std().to_numpy() * sides
     wrong = np.where(hit, far, values.to_numpy())
     return table.assign(**dict(zip(NAMES, wrong.T, strict=True))), hit
 

@@ -229,7 +229,7 @@ BAD = [
         {"covariates": "rain,radiation,moisture,temperature,latent,sensible"},
         "at least one must be left",
     ),
-    ({"method": "fci-ac", "masked_scope": "cycle"}, "masked_scope is for method 'pc-ac'"),
+    ({"method": "fci-ac", "masked_scope": "cycle"}, "masked_scope belongs to method 'pc-ac'"),
     ({"lags": 40}, "windows: pass fewer lags, or more rows"),
 ]
 

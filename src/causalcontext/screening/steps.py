@@ -86,7 +86,9 @@ def _ways(counts: Ints) -> float:
 
 
 def _boxes(rows: Floats, codes: Ints, counts: Ints, ways: float) -> tuple[int, ...]:
-    """The two numbers in whose plane every level but one fills a box of its own."""
+    """The two numbers in whose plane every level but one fills a box of its own, and none of which
+    does that alone.
+    """
     number = len(rows)
     boxed = np.zeros((number, number), dtype=np.int64)
     for level in range(len(counts)):
@@ -98,7 +100,9 @@ def _boxes(rows: Floats, codes: Ints, counts: Ints, ways: float) -> tuple[int, .
     bounds = 4.0 * (len(counts) - 1) * np.log(rows.shape[1]) + 2.0 * np.log(number)
     if ways - bounds < CLEAR:
         return ()
-    possible = np.argwhere(np.triu(boxed >= len(counts) - 1, 1))
+    parting = boxed >= len(counts) - 1
+    both = ~np.diagonal(parting)
+    possible = np.argwhere(np.triu(parting & np.outer(both, both), 1))
     return tuple(possible[0].tolist()) if len(possible) else ()
 
 
