@@ -81,6 +81,7 @@ def test_edges_have_scores_and_no_p_values(result):
         "hidden cause",
         "p_edge",
         "p_direction",
+        "stability",
     ]
     assert edges["p-value"].isna().all()
     assert (edges["score"] > 0).all()
@@ -213,15 +214,17 @@ def interrupting(times):
     return waiting
 
 
-@pytest.mark.parametrize("method", ["score-ac", "auto"])
-def test_ctrl_c_in_the_first_climb_keeps_where_it_stands(method, monkeypatch):
+@pytest.mark.parametrize(
+    ("method", "nodes"), [(cc.ScoreAC(search="order"), 12), ("auto", 30)], ids=["score-ac", "auto"]
+)
+def test_ctrl_c_in_the_first_climb_keeps_where_it_stands(method, nodes, monkeypatch):
     def never(_):
         raise AssertionError("another search was begun")
 
     monkeypatch.setattr(options, "wait", interrupting(1))
     monkeypatch.setattr("causalcontext.methods.auto.pc_ac", never)
     with pytest.raises(cc.InterruptedSearch) as caught:
-        cc.discover(model_table(300, 2, nodes=12), "R", method=method, search="order")
+        cc.discover(model_table(300, 2, nodes=nodes), "R", method=method)
     result = caught.value.result
     assert not result.complete
     assert result.settings.method == "score-ac"

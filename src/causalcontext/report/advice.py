@@ -56,6 +56,10 @@ CARDS = {
     "to_frame()": "the table 'Diagnosis' of the report",
     "edges()": "the table 'Edges' of the report",
     "flagged_cells()": "the table 'Cells taken for wrong' of the report",
+    "second_opinion()": "the table 'Diagnosis' of the report",
+    "result.diagnose()": "the table 'Diagnosis' of the report",
+    "result.second_opinion()": "the table 'Diagnosis' of the report",
+    "result.stability()": "Check stability",
 }
 """Where a report shows what a method of a result returns."""
 COMMANDS = {
