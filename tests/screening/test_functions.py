@@ -463,6 +463,19 @@ def test_what_has_noise_of_its_own_is_no_function(make: Callable[[Table, Any], A
         assert left_out(table.assign(new=make(table, own))) == {}
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_a_cause_that_parts_its_effect_into_heaps_is_no_threshold(seed: int) -> None:
+    """A pump that is on or off, and what it delivers: no row lies between. A limit lies among rows."""
+    random = np.random.default_rng(100 + seed)
+    pump = (random.random(ROWS) < 0.5).astype(float)
+    flow = 2.0 * pump + 0.1 * random.normal(size=ROWS)
+    table = clean(seed).assign(pump=pump, flow=flow, words=np.where(pump > 0, "on", "off"))
+    assert set(left_out(table)) == {"pump"}  # the code of the words, not what the flow depends on
+    assert left_out(table.drop(columns="words")) == {}
+    above = (flow > np.quantile(flow, 0.3)).astype(int)
+    assert set(left_out(table.drop(columns="words").assign(above=above))) == {"above"}
+
+
 def test_relations_within_a_context_are_mechanisms() -> None:
     table = clean(12)
     assert left_out(table.assign(new=np.where(table.ward == "icu", table.dose, table.stay))) == {}

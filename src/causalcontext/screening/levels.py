@@ -9,6 +9,7 @@ import scipy
 
 from causalcontext.kernels.arrays import Bools, Floats
 from causalcontext.screening.bends import curve_words, line_plainness
+from causalcontext.screening.heaps import GROUPS, are_heaps
 from causalcontext.screening.relations import FEWEST_ROWS, Columns, Relation, log_slopes, some_rows
 
 ROWS_OF_A_GLANCE = 60
@@ -39,8 +40,6 @@ FAR_FROM_ZERO = 0.5
 """How far two measurements of one thing may be apart, their spreads, relatively, and their means,
 and how far the mean is from 0 at least, all in standard deviations. Of real systems the closest
 mechanisms leave 0.03, in other units."""
-GROUPS = 12
-"""A function of fewer different values is a group, of two a threshold; one of more is rounded."""
 
 
 def level_relations(columns: Columns, gone: frozenset[int]) -> list[Relation]:
@@ -157,6 +156,8 @@ def _determines(values: Floats, columns: Columns, value: int, of: int, clear: fl
     """Whether a column determines another one in all of some rows."""
     pair = (values[value], values[of])
     ways = 0.0
+    if columns.is_number[of] and are_heaps(*pair):
+        return False
     if _is_range(*pair, clear=clear):
         return True
     if not columns.is_number[value]:
