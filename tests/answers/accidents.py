@@ -684,6 +684,37 @@ for _rows in (4, 9, 20):
 accident("the context is a coin; the real one is a column", name="context_idle")(_idle_context(0))
 
 
+def _split_context(parts: str) -> Change:
+    """The second value of the context in several levels, drawn by lot, which behave the same."""
+
+    def change(case: Case, rng: np.random.Generator) -> Case | None:
+        truth = case.base.truth
+        if (
+            truth.context is None
+            or truth.values is None
+            or case.column(truth.context).nunique() > 2
+        ):
+            return None
+        second = case.is_second
+        level = str(case.values.get(truth.values[1], truth.values[1]))
+        names = [f"{level} {part}" for part in parts]
+        table = case.table.copy()
+        cells = table[case.now(truth.context)].astype(object)
+        cells[second] = rng.choice(names, int(second.sum()))
+        table[case.now(truth.context)] = cells
+        pairs = tuple((x, y) for x in names for y in names if x < y)
+        values = {**case.values, truth.values[1]: names[0]}
+        return replace(case, table=table, values=values, alike=pairs)
+
+    return change
+
+
+for _number, _parts in (("two", "ab"), ("three", "abc")):
+    accident(
+        f"a value of the context is {_number} that behave the same", name=f"context_split_{_number}"
+    )(_split_context(_parts))
+
+
 @accident("a second context that does nothing")
 def context_second(case: Case, rng: np.random.Generator) -> Case | None:
     if case.context is None:

@@ -21,6 +21,7 @@ from causalcontext.kernels.orders.fit_arrays import CLASS, NUMBER, ORDERED
 from causalcontext.kernels.orders.slots import MOST_CELLS_EXACT
 from causalcontext.kernels.rows.likelihoods import NO_NUMBER, NUMBERS_FROM, UNIT
 from causalcontext.knowledge import Links
+from causalcontext.score.alike_levels import alike_levels
 
 MOST_VALUES = 24_000_000
 """Tables with more values keep every m-th row for what needs rows; moments are always those of all
@@ -112,6 +113,9 @@ class ScoreData:
     treated: Mapping[int, Treated] = field(
         default_factory=dict
     )  # by position, what is done with coarse columns
+    # by variable, the group of every level of a context whose levels are partly alike: as an effect
+    # the context has these groups for classes
+    groups: Mapping[int, Ints] = field(default_factory=dict)
 
     @property
     def variables(self) -> int:
@@ -315,7 +319,7 @@ class ScoreData:
                     numbers = NUMBERS_FROM + np.rint(x * UNIT).astype(int)
                     codes[place] = np.where(np.isclose(x, empty, 0.0, 1e-9), NO_NUMBER, numbers)
             else:
-                codes[place] = own
+                codes[place] = self.groups[place][own] if place in self.groups else own
             if (
                 self.kind[place] == ORDERED
             ):  # normal scores of the levels over all rows, in standard units
@@ -338,6 +342,31 @@ class ScoreData:
             if own is None
             else float((own.hurdle - self.centre[variable]) / self.scale[variable])
         )
+
+    def with_groups(self) -> ScoreData:
+        """The same, where levels of the only context that nothing tells apart are one class."""
+        context = self.context_variables
+        if len(context) != 1 or self.is_window or context[0] >= self.nodes:
+            return self
+        place = context[0]
+        if place in self.made_of or self.kind[place] != CLASS or self.may_be_ordered:
+            return self
+        levels = int(self.classes[place])
+        indicators = [
+            self.codes[j] == level
+            for j in range(self.candidates)
+            if self.kind[j] == CLASS and j != place
+            for level in range(int(self.classes[j]))
+        ]
+        columns = np.vstack([self.values[self.kind != CLASS], *indicators])
+        group = alike_levels(columns, self.codes[place], levels)
+        if len(np.unique(group)) == levels:
+            return self
+        classes = self.classes.copy()
+        classes[place] = len(np.unique(group))
+        codes = self.codes.copy()
+        codes[place] = group[codes[place]]
+        return replace(self, classes=classes, codes=codes, groups={place: group})
 
     def with_rows(self) -> ScoreData:
         """The same with its rows, or with every m-th row of a long table."""
@@ -436,25 +465,29 @@ def score_data(
         [candidates, [c for c in table.contexts.positions if c not in own]]
     ).astype(np.int64)
     nothing = np.empty(0, dtype=np.int64)
-    return ScoreData(
-        table,
-        links,
-        position,
-        np.array(kinds, dtype=np.int64),
-        np.array(classes, dtype=np.int64),
-        np.array([one for one, _ in units]),
-        np.array([other for _, other in units]),
-        statistics.moments.rows.astype(np.float64),
-        np.zeros(len(kinds)),
-        np.empty((0, 0)),
-        nothing[None],
-        nothing,
-        1.0,
-        len(parts[0]),
-        len(parts[0]) + len(parts[1]),
-        is_window,
-        treated or {},
-    ).with_rows()
+    return (
+        ScoreData(
+            table,
+            links,
+            position,
+            np.array(kinds, dtype=np.int64),
+            np.array(classes, dtype=np.int64),
+            np.array([one for one, _ in units]),
+            np.array([other for _, other in units]),
+            statistics.moments.rows.astype(np.float64),
+            np.zeros(len(kinds)),
+            np.empty((0, 0)),
+            nothing[None],
+            nothing,
+            1.0,
+            len(parts[0]),
+            len(parts[0]) + len(parts[1]),
+            is_window,
+            treated or {},
+        )
+        .with_rows()
+        .with_groups()
+    )
 
 
 def orders_of(cells: int, contexts: int) -> int:

@@ -14,6 +14,7 @@ from itertools import chain
 import numpy as np
 
 from causalcontext.data.coarse import LOOK, MOST_ORDERED, spike_of
+from causalcontext.data.dataset import complete_rows
 from causalcontext.graphs.lag_names import split
 from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.kernels.orders.fit_arrays import (
@@ -498,6 +499,8 @@ def _class_equation(design: ScoreDesign, node: int, part: Part) -> Equation:
         sign = -1.0
     else:
         own = slopes.reshape(classes - 1, len(matrix))
+        if node in data.groups:
+            own = _of_levels(data, node, own)
         sign = 1.0
         base = own[:, :1]
     terms, constants = _terms(design, part, rows, own[:, shifts:])
@@ -514,6 +517,22 @@ def _class_equation(design: ScoreDesign, node: int, part: Part) -> Equation:
         0.0,
         (0.0,),
     )
+
+
+def _of_levels(data: ScoreData, node: int, slopes: Floats) -> Floats:
+    """The log odds of every level against the last one, shape (levels - 1, columns), by those of
+    groups of levels against the last group: inside a group levels differ by their shares alone.
+    """
+    group = data.groups[node]
+    whole = np.vstack([slopes, np.zeros((1, slopes.shape[1]))])[group]
+    table = data.table
+    (levels,) = table.contexts.positions
+    shares = np.bincount(
+        np.asarray(table.columns[levels])[complete_rows(table)].astype(np.int64),
+        minlength=len(group),
+    )
+    whole[:, 0] += np.log(shares / np.bincount(group, weights=shares)[group])
+    return np.asarray(whole[:-1] - whole[-1])
 
 
 def _terms(
