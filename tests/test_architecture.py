@@ -25,6 +25,7 @@ LAYERS = [
         "kernels.compiling",
         "data.frames",
         "screening.left_out",
+        "screening.settings",
     },
     {"views"},
     {"data", "graphs"},

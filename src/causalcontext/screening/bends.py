@@ -14,11 +14,13 @@ import numpy as np
 
 from causalcontext.data.dataset import mean_ranks
 from causalcontext.kernels.arrays import Floats
-from causalcontext.screening.lines import ENDING, Fit, closeness, linear_words
+from causalcontext.screening.lines import (
+    ENDING,
+    Fit,
+    closeness,
+    linear_words,
+)
 from causalcontext.screening.relations import (
-    EXACT,
-    FEWEST_ROWS,
-    TRACE,
     Columns,
     Relation,
     complete,
@@ -26,40 +28,25 @@ from causalcontext.screening.relations import (
     log_slopes,
     some_rows,
 )
-
-FEWEST_VALUES = 12
-"""Different values of a number before it is asked whether another one bends with it."""
-ENDS = 0.05
-"""Share of the rows at either end of a column that are not looked at: neighbours are far away
-there.
-"""
-MOST_CELLS = 30_000_000
-"""Pairs of columns times rows of a glance; with 100 columns some .2 s."""
-LEAST_GLANCE = 120
-MOST_GLANCE = 1000
-ROUGH = 8.0
-"""Between neighbours in a glance of m rows a smooth function leaves up to this many times 1 / m of
-its sd.
-"""
-TREND = 0.98
-"""Rank correlation with the row number above which a column is a trend, with which every other
-trend is smooth.
-"""
-MOST_MULTIPLIED = 60
-"""Columns of which surfaces are looked for: their number grows as the third power."""
-ROWS_OF_SURFACES = 100
-LEAST_SURFACE = 60
-EXACT_SURFACE = 1e-5
-"""Residual sd of a surface that is exact, by the sd: its terms nearly cancel, so rounding errors
-are larger.
-"""
-SURFACE_TRACE = 2e-3
-"""A trace of noise beside a surface, by the sd: six terms come nearer to a mechanism of two causes
-than a line does.
-"""
-LOOSE = 0.02
-"""1 - R² of a surface in few rows, above which it is not looked at in all of them."""
-ROWS = 20_000
+from causalcontext.screening.settings import (
+    EXACT_RESIDUAL,
+    EXACT_SURFACE_RESIDUAL,
+    FEWEST_DIFFERENT_VALUES,
+    FEWEST_ROWS_OF_A_CURVE_GLANCE,
+    FEWEST_ROWS_OF_A_RELATION,
+    FEWEST_ROWS_OF_A_SURFACE,
+    LARGEST_MISFIT_OF_A_SURFACE_GLANCE,
+    LARGEST_ROUGHNESS_BY_ROWS,
+    LARGEST_TRACE,
+    LARGEST_TRACE_OF_A_SURFACE,
+    LEAST_CORRELATION_OF_A_TREND,
+    MOST_CELLS_OF_A_CURVE_GLANCE,
+    MOST_COLUMNS_OF_SURFACES,
+    MOST_ROWS_OF_A_CURVE,
+    MOST_ROWS_OF_A_CURVE_GLANCE,
+    ROWS_OF_A_SURFACE_GLANCE,
+    SHARE_AT_ENDS_OF_A_CURVE,
+)
 
 
 def bent_relations(columns: Columns, gone: frozenset[int]) -> list[Relation]:
@@ -67,10 +54,16 @@ def bent_relations(columns: Columns, gone: frozenset[int]) -> list[Relation]:
     numbers = [j for j in columns.numbers(gone) if is_fine(columns.values[j])]
     if len(numbers) < 2:
         return []
-    most = int(np.clip(MOST_CELLS // len(numbers) ** 2, LEAST_GLANCE, MOST_GLANCE))
+    most = int(
+        np.clip(
+            MOST_CELLS_OF_A_CURVE_GLANCE // len(numbers) ** 2,
+            FEWEST_ROWS_OF_A_CURVE_GLANCE,
+            MOST_ROWS_OF_A_CURVE_GLANCE,
+        )
+    )
     glance = some_rows(columns, most)[numbers]
     possible = np.zeros((len(numbers), len(numbers)), dtype=bool)
-    limit = max(TRACE, ROUGH / glance.shape[1])
+    limit = max(LARGEST_TRACE, LARGEST_ROUGHNESS_BY_ROWS / glance.shape[1])
     for x in range(len(numbers)):
         possible[:, x] = roughness(glance[x], glance) < limit
     np.fill_diagonal(possible, False)
@@ -103,7 +96,7 @@ def line_plainness(columns: Columns, value: int, of: int) -> dict[int, int]:
     1.8 celsius + 32 is plainer than 0.5556 fahrenheit - 17.78.
     """
     y, x = complete(columns.values, [value, of])
-    if _line_left(y, x) >= EXACT**2:
+    if _line_left(y, x) >= EXACT_RESIDUAL**2:
         return {}
     plain = dict[int, int]()
     for column, upper, lower in ((value, y, x), (of, x, y)):
@@ -120,18 +113,20 @@ def surface_relations(columns: Columns, gone: frozenset[int], closely: bool) -> 
     `closely` asks for exact relations alone.
     """
     numbers = [j for j in columns.numbers(gone) if is_fine(columns.values[j])]
-    if not 2 < len(numbers) <= MOST_MULTIPLIED:
+    if not 2 < len(numbers) <= MOST_COLUMNS_OF_SURFACES:
         return []
-    rows = some_rows(columns, ROWS_OF_SURFACES)[numbers]
+    rows = some_rows(columns, ROWS_OF_A_SURFACE_GLANCE)[numbers]
     rows = rows[:, np.isfinite(rows).all(axis=0)]
-    if rows.shape[1] < LEAST_SURFACE:
+    if rows.shape[1] < FEWEST_ROWS_OF_A_SURFACE:
         return []
     table = standard(rows)
     found = dict[frozenset[int], tuple[float, Relation]]()
     for t in range(len(numbers)):
         others = [k for k in range(len(numbers)) if k != t]
         left = beyond_surfaces(table, t, others)
-        for place, value in np.argwhere(left < (TRACE**2 if closely else LOOSE)).tolist():
+        for place, value in np.argwhere(
+            left < (LARGEST_TRACE**2 if closely else LARGEST_MISFIT_OF_A_SURFACE_GLANCE)
+        ).tolist():
             y = others[place]
             if value not in (t, y):
                 relation = _surface(columns, numbers[value], numbers[t], numbers[y], closely)
@@ -146,7 +141,10 @@ def surface_relations(columns: Columns, gone: frozenset[int], closely: bool) -> 
 def is_fine(values: Floats) -> bool:
     """Whether a number has values enough to bend with another one."""
     finite = values[np.isfinite(values)]
-    return finite.size >= FEWEST_ROWS and np.unique(finite[:5000]).size >= FEWEST_VALUES
+    return (
+        finite.size >= FEWEST_ROWS_OF_A_RELATION
+        and np.unique(finite[:5000]).size >= FEWEST_DIFFERENT_VALUES
+    )
 
 
 def roughness(x: Floats, table: Floats) -> Floats:
@@ -154,7 +152,7 @@ def roughness(x: Floats, table: Floats) -> Floats:
     x, by their sd.
     """
     order = np.argsort(x, kind="stable")[: int(np.isfinite(x).sum())]
-    cut = int(ENDS * order.size)
+    cut = int(SHARE_AT_ENDS_OF_A_CURVE * order.size)
     order = order[cut : order.size - cut]
     x = x[order]
     values = table[:, order]
@@ -165,7 +163,7 @@ def roughness(x: Floats, table: Floats) -> Floats:
     rest /= np.sqrt(1.0 + near**2 + (1.0 - near) ** 2)
     if not np.isfinite(rest).all():
         with np.errstate(invalid="ignore"):
-            known = np.isfinite(values).sum(axis=1) > FEWEST_ROWS
+            known = np.isfinite(values).sum(axis=1) > FEWEST_ROWS_OF_A_RELATION
             rest = np.where(known[:, None], rest, 1.0)
             values = np.where(known[:, None], values, 0.0)
             spread = np.nanstd(values, axis=1)
@@ -178,14 +176,17 @@ def roughness(x: Floats, table: Floats) -> Floats:
 
 def _is_curve(columns: Columns, value: int, of: int) -> bool:
     pair = complete(columns.values, [of, value])
-    pair = pair[:, :: max(1, pair.shape[1] // ROWS)]
-    if pair.shape[1] < FEWEST_ROWS:
+    pair = pair[:, :: max(1, pair.shape[1] // MOST_ROWS_OF_A_CURVE)]
+    if pair.shape[1] < FEWEST_ROWS_OF_A_RELATION:
         return False
     trend = np.corrcoef(mean_ranks(pair[0]), np.arange(pair.shape[1]))[0, 1]
-    if abs(trend) < TREND and roughness(pair[0], pair[1:])[0] < TRACE:
+    if (
+        abs(trend) < LEAST_CORRELATION_OF_A_TREND
+        and roughness(pair[0], pair[1:])[0] < LARGEST_TRACE
+    ):
         return True
     x = standard(pair)  # of few rows, or of trends, the usual functions
-    return bool(_left(x[1], _powers(x[0])) < TRACE**2)
+    return bool(_left(x[1], _powers(x[0])) < LARGEST_TRACE**2)
 
 
 def _powers(x: Floats) -> Floats:
@@ -219,24 +220,24 @@ def curve_words(columns: Columns, value: int, of: int) -> str:
     y, x = complete(columns.values, [value, of])
     name = columns.names[of]
     rounding = columns.steps[value] ** 2 / 12.0 / max(float(y.var()), 1e-300)
-    allowed = max(TRACE**2, 1.5 * rounding)
+    allowed = max(LARGEST_TRACE**2, 1.5 * rounding)
 
     def ending(left: float) -> str:
-        if left < EXACT**2:
+        if left < EXACT_RESIDUAL**2:
             return ENDING[Fit.EXACT]
         return ENDING[Fit.ROUNDED if left < 1.5 * rounding else Fit.TRACE]
 
     left = _line_left(y, x)
     if left < allowed:
-        return _line_words(y, x, name, left < EXACT**2) + ending(left)
+        return _line_words(y, x, name, left < EXACT_RESIDUAL**2) + ending(left)
     for words, function, positive in FORMS:
         if not positive or x.min() > 0.0:
             left = _line_left(y, function(x))
             if left < allowed:
                 return words.format(name) + ending(left)
-    if y.min() > 0.0 and _line_left(np.log(y), x) < TRACE**2:
+    if y.min() > 0.0 and _line_left(np.log(y), x) < LARGEST_TRACE**2:
         return f"is an exponential of {name}"
-    if np.abs(y).max() < 50.0 and _line_left(np.exp(y), x) < TRACE**2:
+    if np.abs(y).max() < 50.0 and _line_left(np.exp(y), x) < LARGEST_TRACE**2:
         return f"is a logarithm of {name}"
     both = standard(np.array([y, x]))
     left = _left(both[0], _powers(both[1]))
@@ -289,8 +290,8 @@ def _surface(
 ) -> tuple[float, Relation] | None:
     """How much is left over, and the relation; None where this is none."""
     three = complete(columns.values, [value, t, y])
-    three = three[:, :: max(1, three.shape[1] // ROWS)]
-    if three.shape[1] < LEAST_SURFACE:
+    three = three[:, :: max(1, three.shape[1] // MOST_ROWS_OF_A_CURVE)]
+    if three.shape[1] < FEWEST_ROWS_OF_A_SURFACE:
         return None
     mean = three.mean(axis=1)
     scale = three.std(axis=1)
@@ -303,13 +304,15 @@ def _surface(
         np.array([np.ones_like(table[1]), *_surface_slopes(coefficients, table)])
     )
     relative = float(np.sqrt(left))
-    relative = 0.0 if relative < EXACT_SURFACE else relative
+    relative = 0.0 if relative < EXACT_SURFACE_RESIDUAL else relative
     fit = closeness(table[0] - coefficients @ basis, grid, relative, np.array([0.5]), logs=False)
     if fit < (Fit.EXACT if closely else Fit.TRACE) or (
-        fit == Fit.TRACE and relative > SURFACE_TRACE
+        fit == Fit.TRACE and relative > LARGEST_TRACE_OF_A_SURFACE
     ):
         return None
-    if min(_left(table[0], basis[:3]), _left(table[0], basis[[0, 3]])) < 4.0 * max(left, EXACT**2):
+    if min(_left(table[0], basis[:3]), _left(table[0], basis[[0, 3]])) < 4.0 * max(
+        left, EXACT_RESIDUAL**2
+    ):
         return None  # one of the two is enough
     everywhere = (columns.values[[value, t, y]] - mean[:, None]) / scale[:, None]
     slopes = {
@@ -351,7 +354,9 @@ def product_words(columns: Columns, value: int, of: list[int]) -> str:
     is neither.
     """
     z, a, b = complete(columns.values, [value, *of])
-    allowed = max(TRACE**2, 1.5 * columns.steps[value] ** 2 / 12.0 / max(float(z.var()), 1e-300))
+    allowed = max(
+        LARGEST_TRACE**2, 1.5 * columns.steps[value] ** 2 / 12.0 / max(float(z.var()), 1e-300)
+    )
     first, second = (columns.names[j] for j in of)
     names = sorted((first, second))
     if _line_left(z, a * b) < allowed:

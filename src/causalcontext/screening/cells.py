@@ -18,19 +18,17 @@ import numpy as np
 from causalcontext.data.columns import MOSTLY, WORDS, check_no_typing_error
 from causalcontext.errors import DataError
 from causalcontext.kernels.arrays import Floats
+from causalcontext.screening.settings import (
+    FEWEST_NUMBERS_IN_TEXT,
+    LEVELS_IN_ANY_TABLE,
+    MOST_UNITS_OF_A_COLUMN,
+    TEXTS_OF_A_GLANCE,
+)
 
-POINT, COMMA = DECIMALS = (".", ",")
-"""What may stand before the digits behind the decimal point."""
-MOST_LEVELS = 20
-"""Text of so many different whole numbers may be a category's codes; that of more is numbers."""
-FEWEST_NUMBERS = 3
-"""Different cells of numbers with units or commas; a column of two is as well a category of two
-levels.
-"""
-MOST_UNITS = 4
-"""Different units in a column; letters behind numbers that differ more are keys, such as '12A' and
-'12B'.
-"""
+POINT = "."
+COMMA = ","
+DECIMALS = (POINT, COMMA)
+"""The signs that may stand before the decimals of a number."""
 _UNIT_WORDS = """
 kg g mg µg μg ug ng t lb lbs oz l ml dl cl m cm mm km µm μm nm in ft yd mi ha
 s sec ms min mins h hr hrs hour hours day days week weeks mo month months yr yrs year years
@@ -40,10 +38,6 @@ mol mmol µmol iu ppm ppb kb mb gb tb bpm db % ‰ € $ £ ¥ eur usd gbp chf
 UNITS = frozenset(_UNIT_WORDS.split())
 """Units that a column of few different cells needs; any letters do behind the numbers of one with
 many.
-"""
-GLANCE = 200
-"""Different cells that are looked at first: hardly any number among them, and the column is no
-column of numbers.
 """
 
 _CURRENCY = "€$£¥"
@@ -107,12 +101,12 @@ pass convert=True to read the numbers, or declare kinds={'dose': 'categorical'} 
         and any(not cell_of(text, COMMA) for text in pointed)
     ):
         decimal = POINT  # another column has the commas
-    few = [cell_of(text, decimal) for text in plain[:GLANCE]]
+    few = [cell_of(text, decimal) for text in plain[:TEXTS_OF_A_GLANCE]]
     if sum(cell is not None for cell in few) < MOSTLY * sum(
-        text.strip() not in WORDS for text in plain[:GLANCE]
+        text.strip() not in WORDS for text in plain[:TEXTS_OF_A_GLANCE]
     ):
         return None
-    cells = [*few, *(cell_of(text, decimal) for text in plain[GLANCE:])]
+    cells = [*few, *(cell_of(text, decimal) for text in plain[TEXTS_OF_A_GLANCE:])]
     known = sorted((cell for cell in cells if cell is not None), key=lambda cell: cell.text)
     words = [
         text
@@ -124,7 +118,7 @@ pass convert=True to read the numbers, or declare kinds={'dose': 'categorical'} 
         for text, cell in zip(plain, cells, strict=True)
         if cell is None and text.strip() not in WORDS
     ]
-    if len(known) < FEWEST_NUMBERS or len(known) < MOSTLY * (len(known) + len(others)):
+    if len(known) < FEWEST_NUMBERS_IN_TEXT or len(known) < MOSTLY * (len(known) + len(others)):
         return None
     if all(not cell.unit and not cell.commas and not cell.thirds for cell in known):
         return _of_plain_numbers(name, plain, cells, bool(words or others))
@@ -192,7 +186,7 @@ def _of_plain_numbers(
         except DataError as error:
             return TextNumbers(problem=str(error))
         return None
-    if len(known) <= MOST_LEVELS and all(cell.value.is_integer() for cell in known):
+    if len(known) <= LEVELS_IN_ANY_TABLE and all(cell.value.is_integer() for cell in known):
         return None
     return TextNumbers(
         np.array([cell.value for cell in known]), f"{name} is text of numbers, and read as numbers"
@@ -217,8 +211,8 @@ def _of_marked_numbers(
             "" in units and max(map(len, units)) == 1 and units[1:] != ["%"]
         ):  # a typing error, such as 2o
             return _of_plain_numbers(name, plain, cells, True)
-        keys = len(units) > MOST_UNITS or any(cell.code for cell in known)
-        if keys or ("" not in units and len(known) <= MOST_LEVELS):
+        keys = len(units) > MOST_UNITS_OF_A_COLUMN or any(cell.code for cell in known)
+        if keys or ("" not in units and len(known) <= LEVELS_IN_ANY_TABLE):
             return None
         two = [
             next(cell for cell in known if cell.unit == unit) for unit in [*units[1:], units[0]][:2]
@@ -246,7 +240,7 @@ def _of_marked_numbers(
             f"pass convert=True to read them{also}",
         )
     if (
-        len(known) <= MOST_LEVELS
+        len(known) <= LEVELS_IN_ANY_TABLE
         and units != [""]
         and units[0].casefold().partition("/")[0] not in UNITS
     ):

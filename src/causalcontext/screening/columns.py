@@ -23,40 +23,27 @@ from causalcontext.data.as_written import FEWEST_DATES, written_dates
 from causalcontext.data.columns import Column, number_text, plain_values, value_families
 from causalcontext.data.frames import is_missing, numbered
 from causalcontext.kernels.arrays import Bools, Codes, Floats, Ints, Values
-from causalcontext.screening.left_out import LeftOut, Why
-
-FEWEST_ROWS = 10
-"""Rows in steady steps, before these number the rows."""
-STEADY = 0.5
-"""Standard deviation of the steps from row to row of a clock, by their mean; 1 in a table sorted by
-a measurement.
-"""
-FEWEST_STEPS = 30
-"""Rows that this needs."""
-EXCESS = 6.0
-"""Standard deviations by which an id has more different numbers than independent draws: one in a
-billion.
-"""
-MOSTLY_DIFFERENT = 0.9
-"""Share of the rows with a number of their own: the rows of an id may be repeated, a grid of a
-design is none.
-"""
-MOST_EVEN = 1e15
-"""Whole numbers from here on are rounded."""
-GLANCE = 2000
-"""Values that are looked at first."""
-FEW_LEVELS = 20
-MANY_LEVELS = 100
-LEVELS_BY_ROWS = 0.2
-"""Levels that a category may have in any table; that none may exceed; and the share of the rows
-between these.
-"""
-WORDS_OF_TEXT = 3
-"""Words in the middle cell of free text."""
-SHOWN = 24
-"""Letters of a cell that are shown."""
-CONSTANT = 1e-12
-"""Range by the largest value: smaller ones are rounding of one number."""
+from causalcontext.screening.left_out import (
+    LeftOut,
+    Why,
+)
+from causalcontext.screening.settings import (
+    EPOCH_SECONDS,
+    FEWEST_ROWS_NUMBERED,
+    FEWEST_ROWS_OF_A_CLOCK,
+    FEWEST_WORDS_OF_FREE_TEXT,
+    LARGEST_SPREAD_OF_CLOCK_STEPS,
+    LARGEST_WHOLE_NUMBER,
+    LEAST_DIFFERENT_SHARE_OF_AN_ID,
+    LEAST_EXCESS_OF_AN_ID,
+    LEVELS_IN_ANY_TABLE,
+    MOST_LETTERS_SHOWN,
+    MOST_LEVELS_OF_A_COLUMN,
+    MOST_LEVELS_PER_ROW,
+    ROUNDING_SHARE_OF_LARGEST,
+    SERIAL_DAYS,
+    VALUES_OF_A_GLANCE,
+)
 
 NAMES_OF_INDEX = re.compile(r"Unnamed: \d+|index|level_\d+|__index_level_\d+__")
 NAMES_OF_IDS = re.compile(
@@ -65,11 +52,6 @@ NAMES_OF_IDS = re.compile(
 NAMES_OF_CLOCKS = re.compile(
     r"(?:.*[\s_.-])?(?:date|day|time|datetime|timestamp|epoch|unix)(?:[\s_.-].*)?", re.IGNORECASE
 )
-SERIAL_DAYS = (20_000.0, 80_000.0)
-EPOCH_SECONDS = (5e8, 5e12)
-"""Dates as spreadsheets count them, from 1954 to 2119; seconds or milliseconds since 1970, from
-1985 on.
-"""
 
 _UUID = re.compile(r"\{?[0-9a-fA-F]{8}-?(?:[0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}\}?")
 _MONTH = r"(?:jan|feb|m[aä]r|apr|ma[iy]|jun|jul|aug|sep|o[ck]t|nov|de[cz])[a-zä]*\.?"
@@ -265,14 +247,16 @@ def _is_constant(values: Values) -> bool:
         return False
     low = float(values.min())
     high = float(values.max())
-    return high - low <= CONSTANT * max(abs(low), abs(high))  # False where one is infinite
+    return high - low <= ROUNDING_SHARE_OF_LARGEST * max(
+        abs(low), abs(high)
+    )  # False where one is infinite
 
 
 def _why_no_number(name: str, values: Values, gaps: bool, series: bool) -> LeftOut | None:
     """Why numbers, none of them missing, are no measurement."""
-    if not _are_whole(values[:GLANCE]) or not _are_whole(values):
+    if not _are_whole(values[:VALUES_OF_A_GLANCE]) or not _are_whole(values):
         return _why_clock_by_name(name, values)
-    few = _different(values[:: max(1, values.size // GLANCE)])
+    few = _different(values[:: max(1, values.size // VALUES_OF_A_GLANCE)])
     if (
         few.size >= FEWEST_DATES
         and _written_dates(few)
@@ -302,13 +286,13 @@ def _why_id(name: str, values: Values, few: Values) -> LeftOut | None:
     rows = "every row" if different.size == values.size else "nearly every row"
     ends = f"{number_text(float(different[0]))} to {number_text(float(different[-1]))}"
     places = span / _step(different) + 1.0
-    if different.size >= MOSTLY_DIFFERENT * values.size and _in_excess(
+    if different.size >= LEAST_DIFFERENT_SHARE_OF_AN_ID * values.size and _in_excess(
         values.size, different.size, places
     ):
         return LeftOut(
             name, Why.IDENTIFIER, f"is an identifier, another whole number in {rows}, {ends}"
         )
-    if by_name and different.size == values.size > FEW_LEVELS:
+    if by_name and different.size == values.size > LEVELS_IN_ANY_TABLE:
         return LeftOut(
             name, Why.IDENTIFIER, "is an identifier by its name, another whole number in every row"
         )
@@ -319,7 +303,9 @@ def _are_whole(values: Values) -> bool:
     if values.dtype.kind in "iu":
         return True
     with np.errstate(invalid="ignore"):
-        return bool((np.floor(values) == values).all()) and bool((np.abs(values) < MOST_EVEN).all())
+        return bool((np.floor(values) == values).all()) and bool(
+            (np.abs(values) < LARGEST_WHOLE_NUMBER).all()
+        )
 
 
 def _different(values: Values) -> Values:
@@ -351,15 +337,17 @@ def _are_months(values: Values) -> bool:
 
 def _are_steady(values: Values) -> bool:
     """Whether numbers rise or fall from row to row in equal steps, or nearly so, as clocks do."""
-    if values.size < FEWEST_ROWS or not _is_monotone(
-        np.diff(values[:FEWEST_ROWS].astype(np.float64))
+    if values.size < FEWEST_ROWS_NUMBERED or not _is_monotone(
+        np.diff(values[:FEWEST_ROWS_NUMBERED].astype(np.float64))
     ):
         return False
     steps = np.diff(values.astype(np.float64))
     if not _is_monotone(steps):
         return False
     spread = float(steps.std()) / abs(float(steps.mean()))
-    return spread == 0.0 or (values.size >= FEWEST_STEPS and spread < STEADY)
+    return spread == 0.0 or (
+        values.size >= FEWEST_ROWS_OF_A_CLOCK and spread < LARGEST_SPREAD_OF_CLOCK_STEPS
+    )
 
 
 def _is_monotone(steps: Floats) -> bool:
@@ -375,7 +363,7 @@ def _in_excess(rows: int, different: int, places: float) -> bool:
         return False
     empty = exp(-drawn)
     deviation = sqrt(max(places * empty * (1.0 - (1.0 + drawn) * empty), 1e-300))
-    return bool(different - places * (1.0 - empty) > EXCESS * deviation)
+    return bool(different - places * (1.0 - empty) > LEAST_EXCESS_OF_AN_ID * deviation)
 
 
 def _why_clock_by_name(name: str, values: Values) -> LeftOut | None:
@@ -384,7 +372,7 @@ def _why_clock_by_name(name: str, values: Values) -> LeftOut | None:
         return None
     low = float(values.min())
     high = float(values.max())
-    if np.unique(values[:GLANCE]).size < FEWEST_DATES:
+    if np.unique(values[:VALUES_OF_A_GLANCE]).size < FEWEST_DATES:
         return None
     if SERIAL_DAYS[0] <= low and high <= SERIAL_DAYS[1]:
         return LeftOut(name, Why.DATE, "holds dates as the days that spreadsheets count")
@@ -405,13 +393,16 @@ def _why_no_category(name: str, levels: Sequence[Any], rows: int) -> LeftOut | N
     if 2 * count > rows:
         if _all_match(_UUID, texts):
             return LeftOut(name, Why.IDENTIFIER, f"is an identifier, UUIDs such as {shown!r}")
-        if float(np.median([len(text.split()) for text in texts[:GLANCE]])) >= WORDS_OF_TEXT:
+        if (
+            float(np.median([len(text.split()) for text in texts[:VALUES_OF_A_GLANCE]]))
+            >= FEWEST_WORDS_OF_FREE_TEXT
+        ):
             return LeftOut(name, Why.TEXT, f"is free text in {rows:,} rows, such as {shown!r}")
         how = "every row" if count == rows else "most rows"
         return LeftOut(
             name, Why.IDENTIFIER, f"is an identifier, another text in {how}, such as {shown!r}"
         )
-    if count > max(FEW_LEVELS, min(MANY_LEVELS, LEVELS_BY_ROWS * rows)):
+    if count > max(LEVELS_IN_ANY_TABLE, min(MOST_LEVELS_OF_A_COLUMN, MOST_LEVELS_PER_ROW * rows)):
         return LeftOut(
             name, Why.LEVELS, f"has {count:,} levels in {rows:,} rows, such as {shown!r}"
         )
@@ -425,4 +416,6 @@ def _all_match(pattern: re.Pattern[str], texts: Sequence[str]) -> bool:
 
 def _shown(text: str) -> str:
     short = " ".join(text.split())
-    return short if len(short) <= SHOWN else f"{short[: SHOWN - 1]}…"
+    if len(short) <= MOST_LETTERS_SHOWN:
+        return short
+    return f"{short[: MOST_LETTERS_SHOWN - 1]}…"

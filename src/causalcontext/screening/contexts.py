@@ -14,23 +14,25 @@ import numpy as np
 
 from causalcontext.errors import listed
 from causalcontext.kernels.arrays import Bools, Codes, Ints
-from causalcontext.screening.cells import merged_levels
-from causalcontext.screening.columns import FEW_LEVELS, ColumnCells
-from causalcontext.screening.left_out import LeftOut, Why
-
-CLEAR = 30.0
-"""In nats: how improbable it is that an unrelated column looks like this."""
-NEARLY = 0.1
-"""Rows in which a near copy is wrong, by those in which the most frequent level is: 5 % of two
-equal halves.
-"""
-FEWEST_ROWS = 10
-"""Rows of a context in which a column has no value, before it is left out."""
-ROWS_OF_A_GLANCE = 200
-MOST_COUNTED = 1_000_000
-"""Pairs of levels that are counted; of more the rows are sorted."""
-MOST_TOLD = 5
-"""Columns whose spellings are told."""
+from causalcontext.screening.cells import (
+    merged_levels,
+)
+from causalcontext.screening.columns import (
+    ColumnCells,
+)
+from causalcontext.screening.left_out import (
+    LeftOut,
+    Why,
+)
+from causalcontext.screening.settings import (
+    FEWEST_ROWS_WITHOUT_A_VALUE,
+    LEAST_NATS_OF_A_FUNCTION,
+    LEVELS_IN_ANY_TABLE,
+    MOST_COLUMNS_OF_SPELLINGS,
+    MOST_LEVEL_PAIRS_COUNTED,
+    MOST_WRONG_OF_A_NEAR_COPY,
+    ROWS_OF_A_CONTEXT_GLANCE,
+)
 
 
 def copies_of_contexts(
@@ -77,12 +79,12 @@ def _levels_of(cells: ColumnCells) -> Ints | None:
     """
     if cells.values is None:
         return np.asarray(cells.codes, dtype=np.int64)
-    step = max(1, cells.values.size // ROWS_OF_A_GLANCE)
-    if np.unique(cells.values[::step]).size > FEW_LEVELS:
+    step = max(1, cells.values.size // ROWS_OF_A_CONTEXT_GLANCE)
+    if np.unique(cells.values[::step]).size > LEVELS_IN_ANY_TABLE:
         return None
     missing = cells.missing
     different = np.unique(cells.values[~missing])
-    if different.size > FEW_LEVELS:
+    if different.size > LEVELS_IN_ANY_TABLE:
         return None
     return np.where(
         missing, -1, np.searchsorted(different, np.where(missing, different[0], cells.values))
@@ -101,7 +103,11 @@ def _relation(own: Ints, codes: Codes, number: bool) -> str:
         return "is a copy of {}" if _is_function(codes, own) else "is a function of {}"
     if not (number and here > there) and _is_function(codes, own):
         return "determines {}, of which it has finer levels"
-    if here == there and _errors(codes, own) <= NEARLY and _errors(own, codes) <= NEARLY:
+    if (
+        here == there
+        and _errors(codes, own) <= MOST_WRONG_OF_A_NEAR_COPY
+        and _errors(own, codes) <= MOST_WRONG_OF_A_NEAR_COPY
+    ):
         known = (own >= 0) & (codes >= 0)
         table = np.zeros((here, there), dtype=np.int64)
         np.add.at(table, (own[known], codes[known]), 1)
@@ -121,14 +127,14 @@ def _errors(value: Ints | Codes, of: Ints | Codes) -> float:
     np.add.at(counts, (of[known], value[known]), 1)
     by_chance = int(known.sum() - counts.sum(axis=0).max())
     wrong = int(known.sum() - counts.max(axis=1).sum())
-    return wrong / by_chance if by_chance * log(2.0) > CLEAR else 1.0
+    return wrong / by_chance if by_chance * log(2.0) > LEAST_NATS_OF_A_FUNCTION else 1.0
 
 
 def _is_function(value: Ints | Codes, of: Ints | Codes) -> bool:
     """Whether rows of one level have one value, more clearly than by chance; rows without either do
     not count.
     """
-    few = slice(None, None, max(1, len(value) // ROWS_OF_A_GLANCE))
+    few = slice(None, None, max(1, len(value) // ROWS_OF_A_CONTEXT_GLANCE))
     if not _one_each(value[few], of[few]):
         return False
     known = (value >= 0) & (of >= 0)
@@ -139,7 +145,7 @@ def _is_function(value: Ints | Codes, of: Ints | Codes) -> bool:
     shares = np.bincount(value) / value.size
     alike = float((shares**2).sum())
     repeats = value.size - np.count_nonzero(np.bincount(of))
-    return alike < 1.0 and bool(-repeats * log(alike) > CLEAR)
+    return alike < 1.0 and bool(-repeats * log(alike) > LEAST_NATS_OF_A_FUNCTION)
 
 
 def _one_each(value: Ints | Codes, of: Ints | Codes) -> bool:
@@ -150,7 +156,7 @@ def _one_each(value: Ints | Codes, of: Ints | Codes) -> bool:
     if not value.size:
         return True
     width = int(value.max()) + 1
-    if (int(of.max()) + 1) * width > MOST_COUNTED:
+    if (int(of.max()) + 1) * width > MOST_LEVEL_PAIRS_COUNTED:
         order = np.lexsort((value, of))
         return not bool(((np.diff(of[order]) == 0) & (np.diff(value[order]) != 0)).any())
     counts = np.bincount(of * width + value, minlength=(int(of.max()) + 1) * width).reshape(
@@ -163,7 +169,7 @@ def _is_constant_inside(cells: ColumnCells, codes: Ints) -> bool:
     """Whether a number has one value in every context, with several rows in most of them."""
     assert cells.values is not None
     missing = cells.missing
-    step = max(1, missing.size // ROWS_OF_A_GLANCE)
+    step = max(1, missing.size // ROWS_OF_A_CONTEXT_GLANCE)
     for some in (slice(None, None, step), slice(None)):
         known = ~missing[some] & (codes[some] >= 0)
         value = np.unique(cells.values[some][known], return_inverse=True)[1].astype(np.int64)
@@ -185,7 +191,9 @@ def empty_in_a_context(
             gaps = np.bincount(codes[missing & (codes >= 0)], minlength=len(levels))
             empty = [
                 levels[place]
-                for place in np.flatnonzero((gaps == rows) & (rows >= FEWEST_ROWS)).tolist()
+                for place in np.flatnonzero(
+                    (gaps == rows) & (rows >= FEWEST_ROWS_WITHOUT_A_VALUE)
+                ).tolist()
             ]
             if empty:
                 where = listed([f"{level!r}" for level in empty])
@@ -226,10 +234,8 @@ a level of its own; to merge them, pass convert=True
         f"({listed([f'{level!r}' for first, others in own.items() for level in (first, *others)])})"
         for name, own in found.items()
     ]
-    return (
-        f"{listed(said, MOST_TOLD, 'column')}, and each is a level of its own; to merge them, pass"
-        " convert=True"
-    )
+    columns = listed(said, MOST_COLUMNS_OF_SPELLINGS, "column")
+    return f"{columns}, and each is a level of its own; to merge them, pass convert=True"
 
 
 def with_one_spelling(cells: ColumnCells, merged: Mapping[str, Sequence[str]]) -> list[object]:

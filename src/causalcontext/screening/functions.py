@@ -27,23 +27,59 @@ from causalcontext.score.data import score_data
 from causalcontext.score.explore import explore_even
 from causalcontext.score.options import MOST_LEVELS, Clock, ScoreOptions
 from causalcontext.score.search import Effort
-from causalcontext.screening.bends import bent_relations, surface_relations
-from causalcontext.screening.left_out import LeftOut, Why
+from causalcontext.screening.bends import (
+    bent_relations,
+    surface_relations,
+)
+from causalcontext.screening.left_out import (
+    LeftOut,
+    Why,
+)
 from causalcontext.screening.levels import (
     level_relations,
     near_copies,
     second_measurements,
 )
-from causalcontext.screening.lines import linear_relations
-from causalcontext.screening.relations import FEWEST_ROWS, Columns, Relation, columns_of
-from causalcontext.screening.shares import share_relations
+from causalcontext.screening.lines import (
+    linear_relations,
+)
+from causalcontext.screening.relations import (
+    Columns,
+    Relation,
+    columns_of,
+)
+from causalcontext.screening.settings import (
+    FEWEST_ROWS_OF_A_RELATION,
+    FEWEST_ROWS_OF_A_SCORED_CONTEXT,
+    LARGEST_DIFFERENCE_OF_A_COPY,
+    LEAST_CORRELATION_BY_ROOT_ROWS,
+    LEAST_SHARE_OF_DIFFERENT_ROWS,
+    MANY_MEMBERS,
+    MOST_COLUMNS_BESIDE,
+    MOST_COLUMNS_SCORED,
+    MOST_CONTEXTS_SCORED,
+    MOST_NUMBERS_OF_A_ROW_KEY,
+    MOST_ROWS_SCORED,
+    MOST_SCORED_OF_MANY,
+    ROUNDING_OF_COVARIANCES,
+    TIE_OF_MANY,
+    TIE_OF_NAMES,
+    TIE_OF_SCORES,
+)
+from causalcontext.screening.shares import (
+    share_relations,
+)
 from causalcontext.screening.smooth import (
     bent_in_every_context,
     smooth_relations,
     sums_with_squares,
 )
-from causalcontext.screening.steps import step_relations
-from causalcontext.screening.within import relations_in_every_context
+from causalcontext.screening.steps import (
+    step_relations,
+)
+from causalcontext.screening.within import (
+    relations_in_every_context,
+)
 from causalcontext.search.indicator import links_without_functions
 from causalcontext.views import Contexts
 
@@ -69,37 +105,6 @@ FAMILIES: tuple[Callable[[Columns, frozenset[int]], list[Relation]], ...] = (
 """Searches in their order: what is exact and simple first, so that a sum is not called a product of
 powers.
 """
-MOST_SCORED = 6
-MOST_BESIDE = 5
-ROWS_SCORED = 800
-"""Columns of which one is chosen by scores, other columns in these models, and rows: a score takes
-some 50 ms then.
-"""
-MANY = 5
-MOST_OF_MANY = 3
-"""From so many columns of a relation on, as of a prediction, so few of them are scored: models of
-many take longer.
-"""
-TIE = 3.0
-TIE_OF_NAMES = 10.0
-TIE_OF_MANY = 30.0
-"""In nats: scores nearer than this say nothing, and the column goes that looks made: by its missing
-cells, its name, or a plainer function. Where a name says it, the scores must say more; and in a
-relation of many columns what has most of a prediction scores well in place of two causes."""
-SAME = 1e-8
-"""Differences of covariances, by the sds, that are rounding errors."""
-NEAR = 1e-3
-"""A column that differs less from another one, by its sd, is a copy of that, not a prediction."""
-LEAST_DIFFERENT = 0.1
-"""The share of different rows from which on equal rows are copies, up to ten of each; with fewer,
-numbers of few values repeat together because one of them determines the others. Not tuned."""
-RELATED = 4.0
-"""Correlations, times the root of the rows, above which another column matters to the choice."""
-MOST_KEYS = 5
-"""Numbers that say which rows are scored in a long table: no two rows agree in all of these."""
-FEWEST_IN_CELL = 30
-MOST_CELLS = 4
-"""Rows of every context, and contexts, for models with them."""
 
 
 def functions_of_others(
@@ -170,7 +175,7 @@ def _different_rows(columns: Columns) -> Bools | None:
         )
         if len(kinds) == rows:
             return None
-    if len(kinds) < LEAST_DIFFERENT * rows:
+    if len(kinds) < LEAST_SHARE_OF_DIFFERENT_ROWS * rows:
         return None
     return np.isin(np.arange(rows), first)
 
@@ -232,11 +237,14 @@ def _is_made(columns: Columns, relation: Relation, column: int) -> bool:
     spread = values.std()
     count = values.size
     is_standard = (
-        abs(mean) < SAME
-        and min(abs(spread - 1.0), abs(spread * math.sqrt(count / (count - 1)) - 1.0)) < SAME
+        abs(mean) < ROUNDING_OF_COVARIANCES
+        and min(abs(spread - 1.0), abs(spread * math.sqrt(count / (count - 1)) - 1.0))
+        < ROUNDING_OF_COVARIANCES
     )
     is_scaled = (
-        columns.steps[column] == 0.0 and values.min() == 0.0 and abs(values.max() - 1.0) < SAME
+        columns.steps[column] == 0.0
+        and values.min() == 0.0
+        and abs(values.max() - 1.0) < ROUNDING_OF_COVARIANCES
     )
     return bool(is_rank or is_standard or is_scaled)
 
@@ -251,19 +259,19 @@ def _is_of_regression(columns: Columns, relation: Relation, column: int) -> bool
     outside = [j for j in columns.numbers() if j not in (*others, column)]
     values = columns.values[[column, *others, *outside]]
     values = values[:, np.isfinite(values).all(axis=0)]
-    if values.shape[1] < FEWEST_ROWS:
+    if values.shape[1] < FEWEST_ROWS_OF_A_RELATION:
         return False
     values = values - values.mean(axis=1, keepdims=True)
     spread = np.maximum(values.std(axis=1), 1e-300)
     covariance = values @ values[: len(others) + 1].T / values.shape[1] / spread[: len(others) + 1]
-    related = np.abs(covariance[0, 1:]) > SAME * spread[0]
+    related = np.abs(covariance[0, 1:]) > ROUNDING_OF_COVARIANCES * spread[0]
     missed = (
         np.abs(covariance[len(others) + 1 :] - covariance[0])
-        < SAME * spread[len(others) + 1 :, None]
+        < ROUNDING_OF_COVARIANCES * spread[len(others) + 1 :, None]
     )
-    is_other = (values[len(others) + 1 :] - values[0]).std(axis=1) > NEAR * spread[
-        0
-    ]  # and no copy of the column
+    is_other = (values[len(others) + 1 :] - values[0]).std(
+        axis=1
+    ) > LARGEST_DIFFERENCE_OF_A_COPY * spread[0]  # and no copy of the column
     return bool(related.sum() == 1 or (missed.all(axis=1) & is_other).any())
 
 
@@ -278,9 +286,11 @@ def _chosen(data: Dataset, columns: Columns, relation: Relation, gone: Collectio
     )
     if len(candidates) == 1 or _is_made(columns, relation, default) or has_more_missing:
         return default
-    if len(members) > MANY and named == [default]:
+    if len(members) > MANY_MEMBERS and named == [default]:
         return default
-    scored = candidates[-(MOST_SCORED if len(members) < MANY else MOST_OF_MANY) :]
+    scored = candidates[
+        -(MOST_COLUMNS_SCORED if len(members) < MANY_MEMBERS else MOST_SCORED_OF_MANY) :
+    ]
     beside = _near(columns, members, gone)
     try:
         scores = [
@@ -290,7 +300,13 @@ def _chosen(data: Dataset, columns: Columns, relation: Relation, gone: Collectio
     except (CausalContextError, np.linalg.LinAlgError):
         return default
     best = max(scores)
-    tie = TIE_OF_MANY if len(members) >= MANY else TIE_OF_NAMES if named == [default] else TIE
+    tie = (
+        TIE_OF_MANY
+        if len(members) >= MANY_MEMBERS
+        else TIE_OF_NAMES
+        if named == [default]
+        else TIE_OF_SCORES
+    )
     return [column for column, score in zip(scored, scores, strict=True) if not score < best - tie][
         -1
     ]
@@ -309,9 +325,11 @@ def _near(columns: Columns, members: list[int], gone: Collection[int]) -> list[i
     centred = np.nan_to_num(values - np.nanmean(values, axis=1, keepdims=True))
     centred /= np.maximum(np.sqrt((centred**2).sum(axis=1, keepdims=True)), 1e-300)
     strength = np.abs(centred[len(members) :] @ centred[: len(members)].T).max(axis=1)
-    related = np.flatnonzero(strength > RELATED / np.sqrt(values.shape[1])).tolist()
+    related = np.flatnonzero(
+        strength > LEAST_CORRELATION_BY_ROOT_ROWS / np.sqrt(values.shape[1])
+    ).tolist()
     order = sorted(related, key=lambda k: (-round(float(strength[k]), 6), others[k]))
-    return [others[k] for k in order[:MOST_BESIDE]]
+    return [others[k] for k in order[:MOST_COLUMNS_BESIDE]]
 
 
 def _score_without(
@@ -327,7 +345,7 @@ def _score_without(
     few = _rows_scored(columns)
     some = rows_of(without_columns(data, [data.names[place] for place in others]), few)
     rows = np.bincount(some.codes[some.codes >= 0], minlength=len(some.contexts.cells))
-    if len(rows) > MOST_CELLS or rows.min(initial=0) < FEWEST_IN_CELL:
+    if len(rows) > MOST_CONTEXTS_SCORED or rows.min(initial=0) < FEWEST_ROWS_OF_A_SCORED_CONTEXT:
         some = _pooled(some)
     statistics = gather_statistics(some, "listwise")
     links = links_without_functions(Knowledge().links(some.names), some.contexts)
@@ -348,12 +366,12 @@ def _rows_scored(columns: Columns) -> Ints:
     A key is the fraction of a sum of ranks, each times another irrational number.
     """
     rows = columns.values.shape[1]
-    if rows <= ROWS_SCORED:
+    if rows <= MOST_ROWS_SCORED:
         return np.arange(rows)
     total = np.zeros(rows)
-    for number, column in enumerate(columns.numbers()[:MOST_KEYS]):
+    for number, column in enumerate(columns.numbers()[:MOST_NUMBERS_OF_A_ROW_KEY]):
         total += np.sqrt(number + 0.5) * np.unique(columns.values[column], return_inverse=True)[1]
-    return np.argsort(np.modf(total)[0], kind="stable")[:ROWS_SCORED]
+    return np.argsort(np.modf(total)[0], kind="stable")[:MOST_ROWS_SCORED]
 
 
 def _is_large(data: Dataset, place: int) -> bool:

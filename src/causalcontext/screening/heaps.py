@@ -5,16 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from causalcontext.kernels.arrays import Floats
-
-NEIGHBOURS = 10
-"""Gaps on either side of a border that a gap at it is compared with. Fewer vary more; more reach
-into the middle of a heap, where rows are closer. Not tuned."""
-HEAPS_APART = 12.0
-"""Mean gaps of the neighbours that lie between two heaps: in one heap a gap as wide comes by chance
-once in exp(12) borders. Of 150 tables with noise of a tenth 14 had a cause of two levels that was
-called a threshold of its own effect, whose heaps were 30 such gaps apart."""
-GROUPS = 12
-"""A function of fewer different values is a group, of two a threshold; one of more is rounded."""
+from causalcontext.screening.settings import (
+    GAPS_BESIDE_A_BORDER,
+    LEAST_GAPS_BETWEEN_HEAPS,
+    MOST_GROUPS_OF_A_NUMBER,
+)
 
 
 def are_heaps(level: Floats, number: Floats) -> bool:
@@ -25,13 +20,17 @@ def are_heaps(level: Floats, number: Floats) -> bool:
     numbers, first = np.unique(number[usable], return_index=True)
     levels = level[usable][first]
     borders = np.flatnonzero(np.diff(levels) != 0.0)
-    if not 0 < len(borders) < GROUPS:
+    if not 0 < len(borders) < MOST_GROUPS_OF_A_NUMBER:
         return False
     gaps = np.diff(numbers)
     for border in borders.tolist():
         around = np.r_[
-            gaps[max(border - NEIGHBOURS, 0) : border], gaps[border + 1 : border + 1 + NEIGHBOURS]
+            gaps[max(border - GAPS_BESIDE_A_BORDER, 0) : border],
+            gaps[border + 1 : border + 1 + GAPS_BESIDE_A_BORDER],
         ]
-        if len(around) <= NEIGHBOURS or gaps[border] <= HEAPS_APART * around.mean():
+        if (
+            len(around) <= GAPS_BESIDE_A_BORDER
+            or gaps[border] <= LEAST_GAPS_BETWEEN_HEAPS * around.mean()
+        ):
             return False
     return True

@@ -13,9 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from causalcontext.errors import listed
-
-MOST_LISTED = 8
-"""Columns that the warning names; `result.left_out` has all."""
+from causalcontext.screening.settings import MOST_COLUMNS_OF_THE_WARNING
 
 
 class Why(StrEnum):
@@ -98,12 +96,10 @@ def words_about_left_out(columns: Sequence[LeftOut], unused: Sequence[str] = ())
     if unused:
         why += (
             "; your tiers, roots and sinks are used without"
-            f" {listed(unused, MOST_LISTED, 'column')}"
+            f" {listed(unused, MOST_COLUMNS_OF_THE_WARNING, 'column')}"
         )
-    return (
-        f"left out of the search: {listed(columns, MOST_LISTED, 'column')}{why}; to keep {them},"
-        f" pass keep={example!r}"
-    )
+    listing = listed(columns, MOST_COLUMNS_OF_THE_WARNING, "column")
+    return f"left out of the search: {listing}{why}; to keep {them}, pass keep={example!r}"
 
 
 def words_about_absence(left: LeftOut) -> str:

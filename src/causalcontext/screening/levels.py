@@ -8,46 +8,43 @@ import numpy as np
 import scipy
 
 from causalcontext.kernels.arrays import Bools, Floats
-from causalcontext.screening.bends import curve_words, line_plainness
-from causalcontext.screening.heaps import GROUPS, are_heaps
-from causalcontext.screening.relations import FEWEST_ROWS, Columns, Relation, log_slopes, some_rows
-
-ROWS_OF_A_GLANCE = 60
-ROWS_OF_A_LOOK = 2000
-GAPS = (1, 2, 3, 5)
-"""Rows of a glance that are so far apart are compared."""
-FEWEST_REPEATS = 8
-"""Pairs of these with the same value, before a function that is not monotone is thought of."""
-FEWEST_OF_A_VALUE = 5
-"""Rows of the rarest value of a column of two values, before two columns that agree mean anything.
-"""
-CLEAR = 30.0
-"""In nats: how improbable it is, by the number of ways to arrange the rows, that unrelated columns
-look like this.
-"""
-FINE = 20.0
-"""Effective values of a number of which another one may be a copy with slips, as in
-`damage.finding`.
-"""
-LEAST_EQUAL = 0.95
-LEAST_EQUAL_IN_A_GLANCE = 0.85
-"""Shares of rows with the same value: a copy, typed by hand, has other values in 1 to 3 % of them.
-Not tuned.
-"""
-SAME_THING = 0.025
-SAME_SCALE = 0.01
-FAR_FROM_ZERO = 0.5
-"""How far two measurements of one thing may be apart, their spreads, relatively, and their means,
-and how far the mean is from 0 at least, all in standard deviations. Of real systems the closest
-mechanisms leave 0.03, in other units."""
+from causalcontext.screening.bends import (
+    curve_words,
+    line_plainness,
+)
+from causalcontext.screening.heaps import (
+    are_heaps,
+)
+from causalcontext.screening.relations import (
+    Columns,
+    Relation,
+    log_slopes,
+    some_rows,
+)
+from causalcontext.screening.settings import (
+    FEWEST_EFFECTIVE_VALUES,
+    FEWEST_REPEATED_PAIRS,
+    FEWEST_ROWS_OF_A_RELATION,
+    FEWEST_ROWS_OF_THE_RAREST,
+    LARGEST_DIFFERENCE_OF_MEASUREMENTS,
+    LARGEST_DIFFERENCE_OF_SCALES,
+    LEAST_EQUAL_SHARE_IN_A_GLANCE,
+    LEAST_EQUAL_SHARE_OF_A_COPY,
+    LEAST_MEAN_OF_MEASUREMENTS,
+    LEAST_NATS_OF_A_FUNCTION,
+    MOST_GROUPS_OF_A_NUMBER,
+    ROW_GAPS_COMPARED,
+    ROWS_OF_A_LEVEL_GLANCE,
+    ROWS_OF_A_SEARCH,
+)
 
 
 def level_relations(columns: Columns, gone: frozenset[int]) -> list[Relation]:
     """Columns that one other column determines in every row, by repeats, order or a range; of two
     the later one.
     """
-    few = some_rows(columns, ROWS_OF_A_GLANCE)
-    look = some_rows(columns, ROWS_OF_A_LOOK)
+    few = some_rows(columns, ROWS_OF_A_LEVEL_GLANCE)
+    look = some_rows(columns, ROWS_OF_A_SEARCH)
     usable = [j for j in range(len(columns.names)) if j not in gone and not columns.is_context[j]]
     possible = _may_determine(few[usable])
     groups = ~columns.is_number[usable] | np.array(
@@ -58,7 +55,9 @@ def level_relations(columns: Columns, gone: frozenset[int]) -> list[Relation]:
     pairs = {(usable[value], usable[of]) for of, value in np.argwhere(possible).tolist()}
     pairs = {(value, of) for value, of in pairs if _determines(look, columns, value, of, 0.0)}
     pairs = {
-        (value, of) for value, of in pairs if _determines(columns.values, columns, value, of, CLEAR)
+        (value, of)
+        for value, of in pairs
+        if _determines(columns.values, columns, value, of, LEAST_NATS_OF_A_FUNCTION)
     }
     found = []
     for value, of in sorted(pairs):
@@ -86,16 +85,23 @@ def near_copies(columns: Columns, gone: frozenset[int]) -> list[Relation]:
     """Numbers that have the value of another one in nearly every row, and another value in some:
     copies with slips.
     """
-    usable = [j for j in columns.numbers(gone) if _effective_values(columns.values[j]) >= FINE]
-    few = some_rows(columns, ROWS_OF_A_GLANCE)
+    usable = [
+        j
+        for j in columns.numbers(gone)
+        if _effective_values(columns.values[j]) >= FEWEST_EFFECTIVE_VALUES
+    ]
+    few = some_rows(columns, ROWS_OF_A_LEVEL_GLANCE)
     found = []
     for place, value in enumerate(usable):
         for of in usable[:place]:
-            if np.mean(few[value] == few[of]) < LEAST_EQUAL_IN_A_GLANCE:
+            if np.mean(few[value] == few[of]) < LEAST_EQUAL_SHARE_IN_A_GLANCE:
                 continue
             known = np.isfinite(columns.values[value]) & np.isfinite(columns.values[of])
             count = int(np.count_nonzero(columns.values[value][known] != columns.values[of][known]))
-            if known.sum() < FEWEST_ROWS or count > (1.0 - LEAST_EQUAL) * known.sum():
+            if (
+                known.sum() < FEWEST_ROWS_OF_A_RELATION
+                or count > (1.0 - LEAST_EQUAL_SHARE_OF_A_COPY) * known.sum()
+            ):
                 continue
             words = {
                 column: (
@@ -112,14 +118,18 @@ def second_measurements(columns: Columns, gone: frozenset[int]) -> list[Relation
     """Numbers in the same units, with the same mean and spread, that hardly differ: one thing that
     was measured twice.
     """
-    usable = [j for j in columns.numbers(gone) if _effective_values(columns.values[j]) >= FINE]
+    usable = [
+        j
+        for j in columns.numbers(gone)
+        if _effective_values(columns.values[j]) >= FEWEST_EFFECTIVE_VALUES
+    ]
     found = []
-    few = some_rows(columns, ROWS_OF_A_LOOK)
+    few = some_rows(columns, ROWS_OF_A_SEARCH)
     for place, value in enumerate(usable):
         for of in usable[:place]:
             both = few[[value, of]]
             both = both[:, np.isfinite(both).all(axis=0)]
-            if both.shape[1] < FEWEST_ROWS or not _are_one_thing(*both):
+            if both.shape[1] < FEWEST_ROWS_OF_A_RELATION or not _are_one_thing(*both):
                 continue
             share = float((both[0] - both[1]).std() / both[1].std())
             words = {
@@ -137,12 +147,12 @@ def _are_one_thing(value: Floats, of: Floats) -> bool:
     spread = float(of.std())
     means = float(value.mean()), float(of.mean())
     # Columns in standard units have the same mean and spread, whatever they measure.
-    if spread == 0.0 or min(abs(mean) for mean in means) < FAR_FROM_ZERO * spread:
+    if spread == 0.0 or min(abs(mean) for mean in means) < LEAST_MEAN_OF_MEASUREMENTS * spread:
         return False
     return bool(
-        float((value - of).std()) < SAME_THING * spread
-        and abs(float(value.std()) / spread - 1.0) < SAME_SCALE
-        and abs(means[0] - means[1]) < SAME_SCALE * spread
+        float((value - of).std()) < LARGEST_DIFFERENCE_OF_MEASUREMENTS * spread
+        and abs(float(value.std()) / spread - 1.0) < LARGEST_DIFFERENCE_OF_SCALES
+        and abs(means[0] - means[1]) < LARGEST_DIFFERENCE_OF_SCALES * spread
     )
 
 
@@ -178,7 +188,7 @@ def _ordered_levels(value: Floats, of: Floats) -> Floats:
     return levels
 
 
-def _is_function(value: Floats, of: Floats, clear: float = CLEAR) -> bool:
+def _is_function(value: Floats, of: Floats, clear: float = LEAST_NATS_OF_A_FUNCTION) -> bool:
     """Whether equal values of the one have equal values of the other, more clearly than by
     chance.
     """
@@ -192,7 +202,7 @@ def _is_function(value: Floats, of: Floats, clear: float = CLEAR) -> bool:
     if (
         len(counts) < 2
         or (same & (step != 0.0)).any()
-        or (len(counts) == 2 and counts.min() < FEWEST_OF_A_VALUE)
+        or (len(counts) == 2 and counts.min() < FEWEST_ROWS_OF_THE_RAREST)
     ):
         return False
     if _is_monotone(step):
@@ -213,7 +223,7 @@ def _is_range(value: Floats, of: Floats, clear: float) -> bool:
     value = value[usable]
     of = of[usable]
     counts = np.unique(value, return_counts=True)[1]
-    if len(counts) != 2 or counts.min() < FEWEST_OF_A_VALUE or _is_monotone(np.diff(of)):
+    if len(counts) != 2 or counts.min() < FEWEST_ROWS_OF_THE_RAREST or _is_monotone(np.diff(of)):
         return False
     order = np.lexsort((value, of))
     step = np.diff(value[order])
@@ -238,14 +248,16 @@ def _may_determine(values: Floats) -> Bools:
     constant in them.
     """
     with np.errstate(invalid="ignore"):
-        step = np.concatenate([values[:, gap:] - values[:, :-gap] for gap in GAPS], axis=1)
+        step = np.concatenate(
+            [values[:, gap:] - values[:, :-gap] for gap in ROW_GAPS_COMPARED], axis=1
+        )
         up, down, same = (
             where.astype(np.float32) for where in (step > 0.0, step < 0.0, step == 0.0)
         )
     against = up @ down.T
     monotone = (up @ up.T + down @ down.T == 0.0) | (against + against.T == 0.0)
     broken = same @ (up + down).T > 0.0
-    repeats = same.sum(axis=1) >= FEWEST_REPEATS
+    repeats = same.sum(axis=1) >= FEWEST_REPEATED_PAIRS
     varies = (up + down).any(axis=1)
     possible = ~broken & (monotone | repeats[:, None]) & varies
     return np.asarray(possible)
@@ -276,7 +288,11 @@ def _words_one_way(columns: Columns, value: int, of: int) -> str:
     if levels == 2:
         is_range = _is_range(columns.values[value], columns.values[of], 0.0)
         return f"is a {'group' if is_range else 'threshold'} of {name}"
-    return f"is a group of {name}" if levels <= GROUPS else curve_words(columns, value, of)
+    return (
+        f"is a group of {name}"
+        if levels <= MOST_GROUPS_OF_A_NUMBER
+        else curve_words(columns, value, of)
+    )
 
 
 def _words_both(columns: Columns, value: int, of: int) -> str:
@@ -286,7 +302,7 @@ def _words_both(columns: Columns, value: int, of: int) -> str:
     is_same = bool(((one == other) | np.isnan(one) | np.isnan(other)).all())
     if is_same and columns.is_number[value] == columns.is_number[of]:
         return f"is a copy of {name}"
-    few = len(np.unique(one[np.isfinite(one)])) <= GROUPS
+    few = len(np.unique(one[np.isfinite(one)])) <= MOST_GROUPS_OF_A_NUMBER
     if few or not (columns.is_number[value] and columns.is_number[of]):
         return f"is a code of {name}"
     return curve_words(columns, value, of)

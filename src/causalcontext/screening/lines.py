@@ -17,38 +17,29 @@ import scipy
 from causalcontext.errors import listed
 from causalcontext.kernels.arrays import Bools, Floats
 from causalcontext.screening.relations import (
-    EXACT,
-    FEWEST_ROWS,
-    SPARE_ROWS,
-    TRACE,
     Columns,
     Relation,
     is_short,
     number_words,
     some_rows,
 )
-
-MOST_LEVELS = 20
-"""Levels of a category that take part with a dummy each."""
-COARSE = 0.02
-"""1 - R² below which a column on a grid may be a rounded function of others: a grid of half an sd
-leaves 1 / 48.
-"""
-CLEAR = 12.0
-"""In nats: how improbable residuals within the steps of a grid are for noise of the same sd."""
-NICE = 0.02
-"""A coefficient so near to a whole or a half number was meant to be that."""
-MOST_SAID = 4
-"""Terms of a sum that are written out."""
-BEYOND_ERRORS = 3.0
-"""Standard errors of a fitted value, in a row, that residuals of rounding may be beyond the bound
-of half a step: in 300 rows a total of three parts, rounded, was 0.2 steps beyond it. Not tuned."""
-MORE_LEFT = 1.0
-MORE_BY_CHANCE = 8.0
-"""By what share the mean square of what is left may rise with fewer terms; and where too few are
-left then, since terms of a rounded prediction may contribute less than its rounding, by what share
-times the rows. Not tuned."""
-ROWS = 2000
+from causalcontext.screening.settings import (
+    EXACT_RESIDUAL,
+    FEWEST_ROWS_OF_A_RELATION,
+    LARGEST_MISFIT_OF_ROUNDING,
+    LARGEST_TRACE,
+    LEAST_NATS_OF_ROUNDING,
+    MORE_LEFT_BY_CHANCE,
+    MORE_LEFT_BY_FEWER_TERMS,
+    MOST_LEVELS_WITH_DUMMIES,
+    MOST_PARTS_WITH_A_TRACE,
+    MOST_TERMS_WRITTEN,
+    PLAIN_NUMBER_WITHIN,
+    ROWS_OF_A_SEARCH,
+    SPARE_ROWS_OF_A_REGRESSION,
+    STANDARD_ERRORS_BEYOND_HALF_A_STEP,
+    WEIGHTS_ALIKE_WITHIN,
+)
 
 
 class Fit(IntEnum):
@@ -60,12 +51,6 @@ class Fit(IntEnum):
     EXACT = 3
 
 
-MOST_OF_TRACE = 2
-ALIKE = 1.02
-"""Parts of any weights of a linear function with a trace of noise; of more parts only a total or a
-mean is one, whose weights differ by this factor at most, in the units of the columns or of their
-sds. In dense systems of lines, where spreads grow along the paths, noise of 0.005 sd is that of a
-mechanism: of six tables with 30 variables of degree 10 four lost up to six variables."""
 ENDING = {Fit.TRACE: " (with a trace of noise)", Fit.ROUNDED: " (rounded)", Fit.EXACT: ""}
 
 
@@ -91,7 +76,7 @@ def linear_relations(
 
     `closely` asks for exact relations alone.
     """
-    rows = some_rows(columns, ROWS)
+    rows = some_rows(columns, ROWS_OF_A_SEARCH)
     usable = [j for j in range(len(columns.names)) if j not in gone]
     terms = [term for j in usable for term in _terms(columns, rows, j, logs)]
     table = np.array([term.of(rows) for term in terms])
@@ -120,7 +105,9 @@ def _terms(columns: Columns, rows: Floats, j: int, logs: bool) -> list[_Term]:
         return []
     levels = np.unique(values)
     return (
-        [_Term(j, level) for level in levels[1:].tolist()] if 1 < levels.size <= MOST_LEVELS else []
+        [_Term(j, level) for level in levels[1:].tolist()]
+        if 1 < levels.size <= MOST_LEVELS_WITH_DUMMIES
+        else []
     )
 
 
@@ -130,7 +117,10 @@ def _dependent(
     """Terms that those before them may determine, each with these."""
     usable = np.isfinite(table)
     share = usable.mean(axis=1)
-    while usable.all(axis=0).sum() < FEWEST_ROWS + SPARE_ROWS and share.min() < 1.0:
+    while (
+        usable.all(axis=0).sum() < FEWEST_ROWS_OF_A_RELATION + SPARE_ROWS_OF_A_REGRESSION
+        and share.min() < 1.0
+    ):
         # Without the column that is missing most often there are more complete rows.
         usable[share.argmin()] = True
         share[share.argmin()] = 1.0
@@ -140,14 +130,14 @@ def _dependent(
     if logs:
         values = np.log(np.maximum(values, 1e-300))
     n = values.shape[1]
-    if n < FEWEST_ROWS:
+    if n < FEWEST_ROWS_OF_A_RELATION:
         return []
     values = values - values.mean(axis=1, keepdims=True)
     size = np.sqrt((values**2).sum(axis=1))
     found = []
     basis = np.zeros((0, n))
     members = list[int]()
-    limit = COARSE if not closely else (10 * EXACT) ** 2
+    limit = LARGEST_MISFIT_OF_ROUNDING if not closely else (10 * EXACT_RESIDUAL) ** 2
     blocks = np.empty((min(len(terms), n), n))
     for place in range(len(terms)):
         if not present[place] or size[place] <= 1e-12 * np.abs(table[place][whole]).max(
@@ -161,12 +151,12 @@ def _dependent(
         left = float(rest @ rest)
         spare = n - len(members) - 1
         is_number = np.isnan(terms[place].level)
-        if spare < SPARE_ROWS:
+        if spare < SPARE_ROWS_OF_A_REGRESSION:
             break
         left_by_row = left * n / spare
         if is_number and members and left_by_row < limit:
             found.append((place, list(members)))
-        trace = (10 * EXACT) ** 2 if closely else TRACE**2
+        trace = (10 * EXACT_RESIDUAL) ** 2 if closely else LARGEST_TRACE**2
         if left_by_row >= trace:
             blocks[len(members)] = rest / np.sqrt(left)
             members.append(place)
@@ -177,7 +167,10 @@ def _confirmed(
     columns: Columns, value: _Term, before: Sequence[_Term], logs: bool, closely: bool
 ) -> Relation | None:
     """The relation with the fewest terms, on all rows that have them."""
-    for more in (MORE_LEFT, MORE_BY_CHANCE / min(columns.values.shape[1], ROWS)):
+    for more in (
+        MORE_LEFT_BY_FEWER_TERMS,
+        MORE_LEFT_BY_CHANCE / min(columns.values.shape[1], ROWS_OF_A_SEARCH),
+    ):
         parts = _fewest(columns, value, before, logs, closely, 1.0 + more)
         if not parts or not any(not columns.is_context[term.column] for term in parts):
             return None
@@ -202,8 +195,8 @@ def _fewest(
     """
     values = np.array([term.of(columns.values) for term in (value, *before)])
     rows = np.isfinite(values).all(axis=0)
-    values = values[:, rows][:, :: max(1, int(rows.sum()) // ROWS)]
-    if values.shape[1] < len(before) + SPARE_ROWS:
+    values = values[:, rows][:, :: max(1, int(rows.sum()) // ROWS_OF_A_SEARCH)]
+    if values.shape[1] < len(before) + SPARE_ROWS_OF_A_REGRESSION:
         return []
     if logs:
         values = np.log(np.maximum(values, 1e-300))
@@ -212,7 +205,10 @@ def _fewest(
     chosen = list(range(len(before)))
     slopes, left = _regression(values[0], values[1:])
     allowed = max(
-        allowance * left, (10 * EXACT) ** 2 if closely else min(TRACE**2, 4.0 * left + EXACT**2)
+        allowance * left,
+        (10 * EXACT_RESIDUAL) ** 2
+        if closely
+        else min(LARGEST_TRACE**2, 4.0 * left + EXACT_RESIDUAL**2),
     )
     while len(chosen) > 1:
         small = np.abs(slopes) < 0.5 * np.sqrt(allowed)
@@ -258,7 +254,7 @@ class _Fitted:
     ) -> _Fitted | None:
         raw = np.array([term.of(columns.values) for term in (value, *parts)])
         raw = raw[:, np.isfinite(raw).all(axis=0)]
-        if raw.shape[1] < FEWEST_ROWS or (logs and raw.min() <= 0.0):
+        if raw.shape[1] < FEWEST_ROWS_OF_A_RELATION or (logs and raw.min() <= 0.0):
             return None
         table = np.log(raw) if logs else raw
         mean = table.mean(axis=1)
@@ -280,10 +276,17 @@ class _Fitted:
             * scale[0]
             * (raw[0] if logs else 1.0)
         )
-        fit = closeness(rest, weight, float(np.sqrt(left)), slopes, logs, BEYOND_ERRORS * errors)
+        fit = closeness(
+            rest,
+            weight,
+            float(np.sqrt(left)),
+            slopes,
+            logs,
+            STANDARD_ERRORS_BEYOND_HALF_A_STEP * errors,
+        )
         weights = np.abs(np.concatenate([[1.0], slopes]))
         plain = logs or _but_one_alike(weights) or _but_one_alike(weights * scale)
-        if fit == Fit.TRACE and len(parts) > MOST_OF_TRACE and not plain:
+        if fit == Fit.TRACE and len(parts) > MOST_PARTS_WITH_A_TRACE and not plain:
             fit = Fit.NO
         return cls(value, tuple(parts), intercept, slopes, fit, logs, raw)
 
@@ -291,11 +294,11 @@ class _Fitted:
         """Whether this is a rule such as "either of two", a mechanism; dummies that sum to 1 are
         none.
         """
-        if np.unique(self.values[0][:ROWS]).size > 2 or self.logs:
+        if np.unique(self.values[0][:ROWS_OF_A_SEARCH]).size > 2 or self.logs:
             return False
         low = self.values[0].min()
         high = self.values[0].max()
-        levels = [np.unique(column[:ROWS]).size for column in self.values[1:]]
+        levels = [np.unique(column[:ROWS_OF_A_SEARCH]).size for column in self.values[1:]]
         sums_to_one = (
             abs(self.intercept - high) < 1e-6
             and np.allclose(self.slopes, -1.0, atol=1e-6)
@@ -350,7 +353,7 @@ class _Fitted:
         if (
             self.fit != Fit.EXACT
             and not self.logs
-            and (np.abs(slopes - whole) < NICE).all()
+            and (np.abs(slopes - whole) < PLAIN_NUMBER_WITHIN).all()
             and whole.all()
         ):
             slopes = whole
@@ -365,12 +368,12 @@ class _Fitted:
         rest = [term for k, term in enumerate((self.value, *self.parts)) if k != place]
         others = list(zip(rest, weights.tolist(), strict=True))
         ending = ENDING[self.fit]
-        if len(others) > MOST_SAID or any(not np.isnan(term.level) for term, _ in others):
+        if len(others) > MOST_TERMS_WRITTEN or any(not np.isnan(term.level) for term, _ in others):
             names = list(dict.fromkeys(columns.names[term.column] for term, _ in others))
             kind = "a product of powers" if self.logs else "a linear function"
-            return f"is {kind} of {listed(names, MOST_SAID, 'column')}{ending}"
+            return f"is {kind} of {listed(names, MOST_TERMS_WRITTEN, 'column')}{ending}"
         if self.logs:
-            near = NICE if self.fit == Fit.EXACT else 3.0 * NICE
+            near = PLAIN_NUMBER_WITHIN if self.fit == Fit.EXACT else 3.0 * PLAIN_NUMBER_WITHIN
             return f"= {_product(columns, others, np.exp(constant), near)}{ending}"
         terms = [(weight, columns.names[term.column]) for term, weight in others]
         digits = 4 if self.fit == Fit.EXACT else 3
@@ -395,25 +398,28 @@ def closeness(
 
     `errors` is how far the fitted function may be from the true one in every row.
     """
-    if relative < EXACT:
+    if relative < EXACT_RESIDUAL:
         return Fit.EXACT
     wholes = slopes * (2.0 if logs else 1.0)
     is_nice = bool(
-        (np.abs(wholes - np.round(wholes)) < NICE).all() and (np.round(wholes) != 0).all()
+        (np.abs(wholes - np.round(wholes)) < PLAIN_NUMBER_WITHIN).all()
+        and (np.round(wholes) != 0).all()
     )
-    is_nice = is_nice and (logs or np.allclose(np.abs(slopes), 1.0, atol=NICE))
+    is_nice = is_nice and (logs or np.allclose(np.abs(slopes), 1.0, atol=PLAIN_NUMBER_WITHIN))
     # A total is computed of what was rounded already, or all columns were rounded afterwards.
     for steps in (weight, *weight[:, None]):
         # Half a step is the sharper test, which errors of the fit may break.
         if _is_rounding(rest, steps, is_nice, 0.0) or _is_rounding(rest, steps, is_nice, errors):
             return Fit.ROUNDED
-    return Fit.TRACE if relative < TRACE else Fit.NO
+    return Fit.TRACE if relative < LARGEST_TRACE else Fit.NO
 
 
 def _but_one_alike(weights: Floats) -> bool:
     """Whether all weights but one are the same, as those of a total, which is the other one."""
     ordered = np.sort(weights)
-    return bool(min(ordered[-1] / ordered[1], ordered[-2] / ordered[0]) < ALIKE)
+    return bool(
+        min(ordered[-1] / ordered[1], ordered[-2] / ordered[0]) < 1.0 + WEIGHTS_ALIKE_WITHIN
+    )
 
 
 def _leverage(of: Floats) -> Floats:
@@ -433,7 +439,7 @@ def _is_rounding(rest: Floats, steps: Floats, is_nice: bool, errors: Floats | fl
     ratio = float((rest**2 / expected).mean())
     inside = scipy.special.erf(bound / np.sqrt(2.0 * max(ratio, 1e-9) * expected))
     nats = float(-np.log(np.maximum(inside, 1e-300)).sum())
-    return 0.5 < ratio < 1.35 and (is_nice or nats > CLEAR)
+    return 0.5 < ratio < 1.35 and (is_nice or nats > LEAST_NATS_OF_ROUNDING)
 
 
 def linear_words(

@@ -15,12 +15,12 @@ from causalcontext.data.columns import Kind
 from causalcontext.data.dataset import Dataset
 from causalcontext.kernels.arrays import Ints
 from causalcontext.score.options import MOST_LEVELS
-from causalcontext.screening.left_out import LeftOut, Why
+from causalcontext.screening.left_out import (
+    LeftOut,
+    Why,
+)
+from causalcontext.screening.settings import LARGEST_SHARE_OF_RARE_LEVELS
 
-MOST_RARE = 0.3
-"""The share of rows whose levels may be taken together; where it is larger, what is left says
-little of the column.
-"""
 TOGETHER = "other levels"
 """What rare levels are called together."""
 
@@ -43,7 +43,7 @@ def with_rare_levels_together(
         codes = np.asarray(data.columns[place], dtype=np.float64)
         counts = np.bincount(codes[np.isfinite(codes)].astype(np.int64), minlength=len(levels))
         frequent = _most_frequent(counts)
-        if counts[frequent].sum() < (1.0 - MOST_RARE) * counts.sum():
+        if counts[frequent].sum() < (1.0 - LARGEST_SHARE_OF_RARE_LEVELS) * counts.sum():
             reason = (
                 f"has {len(levels)} levels, and no {MOST_LEVELS - 1} of them hold most of the rows"
             )

@@ -13,25 +13,8 @@ import numpy as np
 from causalcontext.data.columns import Kind
 from causalcontext.data.dataset import Dataset
 from causalcontext.kernels.arrays import Bools, Floats, Ints
+from causalcontext.screening.settings import LARGEST_VALUE, MOST_STEPS_OF_A_GRID
 
-EXACT = 1e-6
-"""Residual sd of a function that is exact, by the sd of the column: rounding errors of logarithms
-stay below 1e-9, and single precision below 1e-6."""
-TRACE = 5e-3
-"""Residual sd, by that of the column, below which a number is another one with a trace of noise (R²
-above .999975). A number that was written with three digits leaves about .002. Of real systems the
-closest mechanisms leave .03 to .08: a light tunnel (led_3_ir .032), five river gauges (.041),
-indices of forest fires (.076), a flux tower (.081)."""
-FEWEST_ROWS = 40
-"""Complete rows that a relation needs."""
-SPARE_ROWS = 12
-"""Rows beyond the coefficients of a regression, so that a perfect fit is none by overfitting."""
-LARGEST = 1e100
-"""A column of larger values is not looked at: its squares overflow, and a search refuses it."""
-MOST_STEPS = 1e5
-"""Steps from the smallest to the largest value, above which a grid is that of the digits of any
-number.
-"""
 BETWEEN = re.compile(r"[\W_]")
 """What stands between the words of a name."""
 MADE = re.compile(
@@ -181,7 +164,7 @@ def step_of(values: Floats) -> float:
         return 0.0
     gaps = np.diff(distinct)
     gaps = gaps[gaps > 1e-9 * max(float(np.ptp(distinct)), float(np.abs(distinct).max()))]
-    if not gaps.size or np.ptp(distinct) / gaps.min() > MOST_STEPS:
+    if not gaps.size or np.ptp(distinct) / gaps.min() > MOST_STEPS_OF_A_GRID:
         return 0.0
     step = float(gaps.min())
     whole = gaps / step
@@ -236,7 +219,7 @@ def _as_numbers(data: Dataset, place: int) -> Floats:
     values[~np.isfinite(values)] = np.nan
     return (
         values
-        if np.nanmax(np.abs(values), initial=0.0) < LARGEST
+        if np.nanmax(np.abs(values), initial=0.0) < LARGEST_VALUE
         else np.full(values.shape, np.nan)
     )
 

@@ -24,7 +24,10 @@ from causalcontext.errors import DataError, KnowledgeError, check_are_columns
 from causalcontext.graphs.lag_names import split
 from causalcontext.kernels.arrays import Bools, Codes, Ints, Values
 from causalcontext.knowledge import Knowledge
-from causalcontext.screening.cells import MOST_LEVELS, POINT, text_numbers
+from causalcontext.screening.cells import (
+    POINT,
+    text_numbers,
+)
 from causalcontext.screening.columns import (
     NAMES_OF_INDEX,
     ColumnCells,
@@ -40,8 +43,13 @@ from causalcontext.screening.contexts import (
     with_one_spelling,
     words_about_spellings,
 )
-from causalcontext.screening.damage import mended, told_without
-from causalcontext.screening.functions import functions_of_others
+from causalcontext.screening.damage import (
+    mended,
+    told_without,
+)
+from causalcontext.screening.functions import (
+    functions_of_others,
+)
 from causalcontext.screening.left_out import (
     DoubtfulScale,
     LeftOut,
@@ -49,25 +57,26 @@ from causalcontext.screening.left_out import (
     words_about_absence,
     words_about_left_out,
 )
-from causalcontext.screening.rare_levels import with_rare_levels_together
-from causalcontext.screening.word_rows import rows_of_words
+from causalcontext.screening.rare_levels import (
+    with_rare_levels_together,
+)
+from causalcontext.screening.settings import (
+    FEWEST_RANK_COLUMNS,
+    FEWEST_ROWS_OF_A_CONSTANT,
+    LARGEST_SHARE_WITHOUT_CONTEXT,
+    LEAST_SHARE_OF_RANK_COLUMNS,
+    LEVELS_IN_ANY_TABLE,
+    ROUNDING_SHARE_OF_LARGEST,
+)
+from causalcontext.screening.word_rows import (
+    rows_of_words,
+)
 
 DAMAGED = ("auto", "keep")
 """What is done with damaged rows and cells: they are left out, or kept."""
-FEWEST_ROWS = 2
-"""Rows before a column can be constant."""
-MOST_WITHOUT_CONTEXT = 0.05
-"""Share of rows without a context that are left out with a warning; more are an error."""
-FEWEST_PERMUTED = 3
-SHARE_PERMUTED = 0.5
-"""So many columns, and more than this share of the numbers, that look like ids in any order are
-ranks, not ids.
-"""
 
 KEYS = (Why.LEVELS, Why.IDENTIFIER, Why.TEXT)
 """Why a column is left out that may say which rows belong together."""
-ROUNDING = 1e-12
-"""Differences within a unit, by the largest value, that are rounding."""
 
 
 @dataclass(frozen=True)
@@ -204,7 +213,7 @@ def screened(table: Any, asked: Asked) -> tuple[Any, Sequence[str] | None, Scree
     check_are_columns(asked.kept, names)
     measured, made = split_context(asked.context)
     contexts = [names[place] for place in context_places(measured, tuple(names))]
-    if not columns or len(columns[0].series) < FEWEST_ROWS:
+    if not columns or len(columns[0].series) < FEWEST_ROWS_OF_A_CONSTANT:
         return table, asked.names, NOTHING
     taken = {*contexts, *(one.column for one in made)}
     if asked.series is not None:
@@ -288,7 +297,7 @@ def _rows_to_keep(
     for cells in contexts:
         lacking = cells.missing & keep
         count = int(lacking.sum())
-        if 0 < count < MOST_WITHOUT_CONTEXT * keep.sum():
+        if 0 < count < LARGEST_SHARE_WITHOUT_CONTEXT * keep.sum():
             keep = keep & ~lacking
             told.append(
                 f"{cells.name} has no value in {_rows(count)} of {empty.size:,}, which "
@@ -327,7 +336,9 @@ def _numbers_of_texts(
             continue
         used = np.bincount(cells.codes[cells.codes >= 0], minlength=len(cells.levels)) > 0
         texts = [level for level, here in zip(cells.levels, used.tolist(), strict=True) if here]
-        if str not in cells.families and len(texts) <= MOST_LEVELS:  # a category of a few numbers
+        if (
+            str not in cells.families and len(texts) <= LEVELS_IN_ANY_TABLE
+        ):  # a category of a few numbers
             continue
         read = text_numbers(name, texts, asked.decimal, asked.convert)
         if read is None:
@@ -380,7 +391,9 @@ def _left_out(
         and found[name].why is Why.IDENTIFIER
         and NAMES_OF_INDEX.fullmatch(name) is None
     ]
-    if len(permuted) >= FEWEST_PERMUTED and len(permuted) > SHARE_PERMUTED * len(numbers):
+    if len(permuted) >= FEWEST_RANK_COLUMNS and len(permuted) > LEAST_SHARE_OF_RANK_COLUMNS * len(
+        numbers
+    ):
         found = {name: left for name, left in found.items() if name not in permuted}
     split = {name: own for name, own in contexts.items() if len(own[1]) > 1}
     rest = [cells for cells in system if cells.name not in found]
@@ -512,7 +525,7 @@ def constant_in_units(
         inside = np.diff(units[known][order]) == 0
         steps = np.abs(np.diff(values[known][order]))[inside]
         scale = float(np.abs(values[known]).max(initial=0.0))
-        if inside.any() and (steps <= ROUNDING * scale).all():
+        if inside.any() and (steps <= ROUNDING_SHARE_OF_LARGEST * scale).all():
             found.append(LeftOut(name, Why.UNITS, f"never changes within a unit of {asked.units}"))
     return tuple(found)
 

@@ -11,38 +11,34 @@ import numpy as np
 
 from causalcontext.errors import listed
 from causalcontext.kernels.arrays import Floats
-from causalcontext.screening.lines import ENDING, Fit, closeness, linear_words
+from causalcontext.screening.lines import (
+    ENDING,
+    Fit,
+    closeness,
+    linear_words,
+)
 from causalcontext.screening.relations import (
-    EXACT,
-    FEWEST_ROWS,
-    SPARE_ROWS,
-    TRACE,
     Columns,
     Relation,
     complete,
     number_words,
     some_rows,
 )
-
-MOST_COLUMNS = 60
-"""Columns of which shares are looked for: their work grows as the fourth power, and is 0.05 s with
-60.
-"""
-FEWEST_VALUES = 12
-"""Different values of a number that takes part."""
-ROWS_OF_A_GLANCE = 400
-ROWS = 2000
-GLANCE = 0.1
-"""1 - R² of a share in a glance, above which it is not looked at in more rows: a regression without
-weights loses some of the fit. Not tuned."""
-STEPS = 3
-"""Steps of Gauss and Newton, from values of the share to those of the fitted function."""
-ALIKE = 0.02
-"""Weights that differ by less, relatively, were meant to be the same."""
-BEYOND_ERRORS = 3.0
-"""As in lines: standard errors of a fitted value that residuals of rounding may be beyond half a
-step.
-"""
+from causalcontext.screening.settings import (
+    EXACT_RESIDUAL,
+    FEWEST_DIFFERENT_VALUES,
+    FEWEST_ROWS_OF_A_RELATION,
+    LARGEST_MISFIT_OF_A_SHARE_GLANCE,
+    LARGEST_TRACE,
+    MOST_COLUMNS_OF_SHARES,
+    MOST_TERMS_WRITTEN,
+    ROWS_OF_A_SEARCH,
+    ROWS_OF_A_SHARE_GLANCE,
+    SPARE_ROWS_OF_A_REGRESSION,
+    STANDARD_ERRORS_BEYOND_HALF_A_STEP,
+    STEPS_TO_A_SHARE,
+    WEIGHTS_ALIKE_WITHIN,
+)
 
 
 def share_relations(columns: Columns, gone: frozenset[int], closely: bool) -> list[Relation]:
@@ -50,20 +46,27 @@ def share_relations(columns: Columns, gone: frozenset[int], closely: bool) -> li
     asks for exact ones.
     """
     numbers = [
-        j for j in columns.numbers(gone) if np.unique(columns.values[j, :ROWS]).size > FEWEST_VALUES
+        j
+        for j in columns.numbers(gone)
+        if np.unique(columns.values[j, :ROWS_OF_A_SEARCH]).size > FEWEST_DIFFERENT_VALUES
     ]
-    if not 2 < len(numbers) <= MOST_COLUMNS:
+    if not 2 < len(numbers) <= MOST_COLUMNS_OF_SHARES:
         return []
-    rows = complete(some_rows(columns, ROWS_OF_A_GLANCE), numbers)
-    if rows.shape[1] < max(FEWEST_ROWS, len(numbers) + SPARE_ROWS):
+    rows = complete(some_rows(columns, ROWS_OF_A_SHARE_GLANCE), numbers)
+    if rows.shape[1] < max(FEWEST_ROWS_OF_A_RELATION, len(numbers) + SPARE_ROWS_OF_A_REGRESSION):
         return []
     found = []
     for place, share in enumerate(numbers):
         is_share = columns.may_go[share] and rows[place].min() >= 0.0
-        if not is_share or np.count_nonzero(rows[place]) < len(numbers) + SPARE_ROWS:
+        if (
+            not is_share
+            or np.count_nonzero(rows[place]) < len(numbers) + SPARE_ROWS_OF_A_REGRESSION
+        ):
             continue
         left = _left_by_part(rows, place)
-        for part in np.argsort(left, kind="stable")[: np.count_nonzero(left < GLANCE)].tolist():
+        for part in np.argsort(left, kind="stable")[
+            : np.count_nonzero(left < LARGEST_MISFIT_OF_A_SHARE_GLANCE)
+        ].tolist():
             relation = _share(
                 columns, share, numbers[part], [j for j in numbers if j != share], closely
             )
@@ -95,10 +98,14 @@ def _share(
     """The relation with the fewest columns in the sum; None where there is none."""
     terms: list[int | None] = [None, *others]
     few = complete(columns.values, [share, part, *others])
-    few = few[:, :: max(1, few.shape[1] // ROWS)]
+    few = few[:, :: max(1, few.shape[1] // ROWS_OF_A_SEARCH)]
     weights, left = _fitted(few[0], few[1], _design(few, terms, others))[:2]
-    allowed = max(2.0 * left, (10.0 * EXACT * few[0].std()) ** 2)
-    if left > (GLANCE if not closely else (10.0 * EXACT) ** 2) * few[0].var():
+    allowed = max(2.0 * left, (10.0 * EXACT_RESIDUAL * few[0].std()) ** 2)
+    if (
+        left
+        > (LARGEST_MISFIT_OF_A_SHARE_GLANCE if not closely else (10.0 * EXACT_RESIDUAL) ** 2)
+        * few[0].var()
+    ):
         return None
     while len(terms) > 1:
         sizes = (
@@ -130,11 +137,13 @@ def _confirmed(
     rows = complete(columns.values, [share, part, *members])
     weights, left, rest, leverage = _fitted(rows[0], rows[1], _design(rows, terms, members))
     steps = np.full((1, rows.shape[1]), columns.steps[share])
-    errors = BEYOND_ERRORS * np.sqrt(left * leverage)
+    errors = STANDARD_ERRORS_BEYOND_HALF_A_STEP * np.sqrt(left * leverage)
     relative = float(np.sqrt(left) / rows[0].std())
     nice = np.array([1.0 if _is_percentage(terms, weights) else 0.5])
     fit = closeness(rest, steps, relative, nice, logs=False, errors=errors)
-    if fit < (Fit.EXACT if closely else Fit.TRACE) or (fit == Fit.TRACE and relative > TRACE):
+    if fit < (Fit.EXACT if closely else Fit.TRACE) or (
+        fit == Fit.TRACE and relative > LARGEST_TRACE
+    ):
         return None
     parts = tuple(dict.fromkeys((part, *members)))
     words = _words(
@@ -176,8 +185,10 @@ def _solved(
 def _is_percentage(terms: list[int | None], weights: Floats) -> bool:
     """Whether a share is one of a plain sum, or 100 times that."""
     factor = 1.0 / float(weights.mean())
-    is_sum = None not in terms and float(np.ptp(weights)) < ALIKE * abs(float(weights.mean()))
-    return is_sum and min(abs(factor - 1.0), abs(factor / 100.0 - 1.0)) < ALIKE
+    is_sum = None not in terms and float(np.ptp(weights)) < WEIGHTS_ALIKE_WITHIN * abs(
+        float(weights.mean())
+    )
+    return is_sum and min(abs(factor - 1.0), abs(factor / 100.0 - 1.0)) < WEIGHTS_ALIKE_WITHIN
 
 
 def _design(rows: Floats, terms: list[int | None], others: list[int]) -> Floats:
@@ -195,7 +206,7 @@ def _fitted(share: Floats, part: Floats, design: Floats) -> tuple[Floats, float,
     """
     value = share
     scale = np.sqrt((design**2).mean(axis=1))
-    for _ in range(STEPS):
+    for _ in range(STEPS_TO_A_SHARE):
         slopes = (
             np.divide(value**2, part, out=np.zeros_like(part), where=part != 0.0)
             * design
@@ -217,21 +228,21 @@ def _words(
 ) -> str:
     """The function: 100 fever / (cough + fever)."""
     names = ["" if term is None else columns.names[term] for term in terms]
-    if len(terms) > 4:
-        of = listed(sorted({columns.names[part], *names} - {""}), 4, "column")
+    if len(terms) > MOST_TERMS_WRITTEN:
+        of = listed(sorted({columns.names[part], *names} - {""}), MOST_TERMS_WRITTEN, "column")
         return f"is the ratio of {columns.names[part]} to a sum of {of}"
     constant = float(weights[terms.index(None)]) if None in terms else 0.0
     factor = 1.0
     slopes = [
         weight for term, weight in zip(terms, weights.tolist(), strict=True) if term is not None
     ]
-    if not constant and max(slopes) - min(slopes) < ALIKE * abs(slopes[0]):
+    if not constant and max(slopes) - min(slopes) < WEIGHTS_ALIKE_WITHIN * abs(slopes[0]):
         factor = 1.0 / float(np.mean(slopes))
         slopes = [1.0] * len(slopes)
     pieces = [
         (slope, name) for slope, name in zip(slopes, [name for name in names if name], strict=True)
     ]
-    amount = "" if abs(factor - 1.0) < ALIKE else f"{number_words(factor, 3)} "
+    amount = "" if abs(factor - 1.0) < WEIGHTS_ALIKE_WITHIN else f"{number_words(factor, 3)} "
     return (
         f"= {amount}{columns.names[part]} / ({linear_words(pieces, constant, 1e-6 * largest, 3)})"
     )

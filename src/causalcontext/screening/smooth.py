@@ -23,58 +23,46 @@ from causalcontext.screening.bends import (
     standard,
 )
 from causalcontext.screening.relations import (
-    EXACT,
-    SPARE_ROWS,
-    TRACE,
     Columns,
     Relation,
     complete,
     log_slopes,
     some_rows,
 )
-
-MOST_COLUMNS = 40
-"""Columns of which functions of two are looked for: their work grows as the third power."""
-FEWEST_ROWS = 200
-ROWS = 1000
-"""Complete rows that neighbours need, and rows that are looked at: with 1,000 the 16 nearest of a
-row in the middle of two normal columns lie within 0.2 standard deviations."""
-ROWS_OF_A_GLANCE = 100
-BENT = 0.3
-"""1 - R² of a quadratic surface in a glance, above which a column is not looked at: the absolute
-difference of two columns leaves 0.2. Not tuned."""
-NEIGHBOURS = 16
-ASKED = 80
-FEWEST_ASKED = 40
-MIDDLE = 0.15
-"""Neighbours that a quadratic surface of six coefficients is fitted to, rows that are asked, and
-the share of the rows at either end of both columns that are not."""
-SMOOTH_ROWS = 0.7
-"""The share of the rows asked that must be near the surface: where the larger of two changes from
-one to the other there is a kink."""
-SMOOTH = 4e-3
-"""Residual of these rows, by the sd of the column. Noise of a mechanism of 0.03 sd, the least of
-real systems, leaves 0.015."""
-BEYOND_LINES = 0.15
-"""The residual by that of the plane of all rows: a mechanism that is a line leaves 0.5 of it."""
-MOST_CONTEXTS = 8
-FEWEST_IN_CONTEXT = 60
-"""Contexts that are looked at one by one, and rows of each."""
-LEAST_PART = 1e-4
-"""A term of a sum that contributes less, in standard deviations of the sum, is none."""
+from causalcontext.screening.settings import (
+    EXACT_RESIDUAL,
+    FEWEST_ROWS_ASKED_FOR_SMOOTHNESS,
+    FEWEST_ROWS_OF_A_BENT_CONTEXT,
+    FEWEST_ROWS_OF_A_SMOOTH_FUNCTION,
+    LARGEST_MISFIT_OF_A_SMOOTH_GLANCE,
+    LARGEST_RESIDUAL_BY_A_PLANE,
+    LARGEST_RESIDUAL_OF_A_SMOOTH_FUNCTION,
+    LARGEST_TRACE,
+    LEAST_TERM_OF_A_SUM_WITH_SQUARES,
+    MOST_COLUMNS_OF_SMOOTH_FUNCTIONS,
+    MOST_CONTEXTS_ONE_BY_ONE,
+    MOST_ROWS_ASKED_FOR_SMOOTHNESS,
+    MOST_ROWS_OF_A_SMOOTH_FUNCTION,
+    MOST_TERMS_WRITTEN,
+    NEIGHBOURS_OF_A_SMOOTH_FUNCTION,
+    ROWS_OF_A_SURFACE_GLANCE,
+    SHARE_AT_ENDS_OF_A_SURFACE,
+    SHARE_OF_SMOOTH_ROWS,
+    SPARE_ROWS_OF_A_REGRESSION,
+)
 
 
 def smooth_relations(columns: Columns, gone: frozenset[int]) -> list[Relation]:
     """Numbers that are smooth functions of two others, those that bend."""
     numbers = [j for j in columns.numbers(gone) if is_fine(columns.values[j])]
-    if not 2 < len(numbers) <= MOST_COLUMNS:
+    if not 2 < len(numbers) <= MOST_COLUMNS_OF_SMOOTH_FUNCTIONS:
         return []
     rows = complete(columns.values, numbers)
-    rows = rows[:, :: max(1, -(-rows.shape[1] // ROWS))]
-    if rows.shape[1] < FEWEST_ROWS:
+    rows = rows[:, :: max(1, -(-rows.shape[1] // MOST_ROWS_OF_A_SMOOTH_FUNCTION))]
+    if rows.shape[1] < FEWEST_ROWS_OF_A_SMOOTH_FUNCTION:
         return []
     table = standard(rows)
-    glance = standard(rows[:, :: max(1, rows.shape[1] // ROWS_OF_A_GLANCE)])
+    glance = standard(rows[:, :: max(1, rows.shape[1] // ROWS_OF_A_SURFACE_GLANCE)])
     ranks = np.array([mean_ranks(row) for row in rows]) / rows.shape[1]
     found = list[Relation]()
     taken = set[frozenset[int]]()
@@ -86,7 +74,9 @@ def smooth_relations(columns: Columns, gone: frozenset[int]) -> list[Relation]:
         for place, second in enumerate(others):
             possible = [
                 value
-                for value in np.flatnonzero(left[place] < BENT).tolist()
+                for value in np.flatnonzero(
+                    left[place] < LARGEST_MISFIT_OF_A_SMOOTH_GLANCE
+                ).tolist()
                 if value not in (first, second) and frozenset((first, second, value)) not in taken
             ]
             if not possible:
@@ -108,12 +98,14 @@ def _smooth(
 ) -> dict[int, Floats]:
     """The columns that are smooth functions of two, each with its log slopes by these."""
     points = ranks[[first, second]].T
-    inside = (np.abs(points - 0.5) < 0.5 - MIDDLE).all(axis=1)
+    inside = (np.abs(points - 0.5) < 0.5 - SHARE_AT_ENDS_OF_A_SURFACE).all(axis=1)
     asked = np.flatnonzero(inside)
-    if len(asked) < FEWEST_ASKED:
+    if len(asked) < FEWEST_ROWS_ASKED_FOR_SMOOTHNESS:
         return {}
-    asked = asked[:: max(1, len(asked) // ASKED)]
-    near = scipy.spatial.cKDTree(points).query(points[asked], k=NEIGHBOURS + 1)[1]
+    asked = asked[:: max(1, len(asked) // MOST_ROWS_ASKED_FOR_SMOOTHNESS)]
+    near = scipy.spatial.cKDTree(points).query(
+        points[asked], k=NEIGHBOURS_OF_A_SMOOTH_FUNCTION + 1
+    )[1]
     near = _without_oneself(near, asked)
     steps = table[[first, second]][:, near] - table[[first, second]][:, asked, None]
     scale = np.maximum(np.sqrt((steps**2).mean(axis=2, keepdims=True)), 1e-300)
@@ -127,12 +119,14 @@ def _smooth(
         column = table[value]
         rest = np.sort(np.abs(column[asked] - (weights[:, 0] * column[near]).sum(axis=1)) / size)
         spread = min(1.0, float(column[asked].std()))  # a few rows may be far away
-        left = float(np.sqrt((rest[: int(SMOOTH_ROWS * len(rest))] ** 2).mean()))
+        left = float(np.sqrt((rest[: int(SHARE_OF_SMOOTH_ROWS * len(rest))] ** 2).mean()))
         left = left / max(spread, 1e-300)
-        if left > SMOOTH:
+        if left > LARGEST_RESIDUAL_OF_A_SMOOTH_FUNCTION:
             continue
         line = np.linalg.lstsq(plane, column, rcond=None)[0]
-        if left * spread > BEYOND_LINES * float((column - plane @ line)[asked].std()):
+        if left * spread > LARGEST_RESIDUAL_BY_A_PLANE * float(
+            (column - plane @ line)[asked].std()
+        ):
             continue
         by_both = np.einsum("akn,an->ka", weights[:, 1:3], column[near]) / scale[:, :, 0]
         found[value] = np.log(np.maximum(np.abs(by_both), 1e-9)).mean(axis=1)
@@ -143,7 +137,7 @@ def _without_oneself(near: Ints, own: Ints) -> Ints:
     """The nearest rows but oneself, shape (asked, NEIGHBOURS)."""
     oneself = near == own[:, None]
     oneself[~oneself.any(axis=1), -1] = True
-    return np.asarray(near[~oneself].reshape(len(own), NEIGHBOURS))
+    return np.asarray(near[~oneself].reshape(len(own), NEIGHBOURS_OF_A_SMOOTH_FUNCTION))
 
 
 def _relation(
@@ -181,14 +175,17 @@ def bent_in_every_context(columns: Columns, gone: frozenset[int]) -> list[Relati
     """
     places = np.flatnonzero(columns.is_context)
     numbers = [j for j in columns.numbers(gone) if is_fine(columns.values[j])]
-    if not places.size or not 1 < len(numbers) <= MOST_COLUMNS:
+    if not places.size or not 1 < len(numbers) <= MOST_COLUMNS_OF_SMOOTH_FUNCTIONS:
         return []
     known = np.isfinite(columns.values[[*places.tolist(), *numbers]]).all(axis=0)
     cells, cell = np.unique(columns.values[places][:, known], axis=1, return_inverse=True)
     table = columns.values[numbers][:, known]
     count = cells.shape[1]
     rows = [table[:, cell.ravel() == place] for place in range(count)]
-    if not 1 < count <= MOST_CONTEXTS or min(own.shape[1] for own in rows) < FEWEST_IN_CONTEXT:
+    if (
+        not 1 < count <= MOST_CONTEXTS_ONE_BY_ONE
+        or min(own.shape[1] for own in rows) < FEWEST_ROWS_OF_A_BENT_CONTEXT
+    ):
         return []
     possible = np.ones((len(numbers), len(numbers)), dtype=bool)
     for own in rows:
@@ -199,7 +196,7 @@ def bent_in_every_context(columns: Columns, gone: frozenset[int]) -> list[Relati
                 continue
             steps = np.diff(own[:, np.argsort(own[x], kind="stable")], axis=1)
             monotone = (steps >= 0.0).all(axis=1) | (steps <= 0.0).all(axis=1)
-            smooth = constant | monotone | (roughness(own[x], own) < TRACE)
+            smooth = constant | monotone | (roughness(own[x], own) < LARGEST_TRACE)
             possible[:, x] &= smooth
     np.fill_diagonal(possible, False)
     pairs = {(value, of) for value, of in np.argwhere(possible).tolist()}
@@ -238,10 +235,13 @@ LINKS: tuple[tuple[str, Callable[[Floats], Bools], Callable[[Floats], Floats]], 
 def sums_with_squares(columns: Columns, gone: frozenset[int]) -> list[Relation]:
     """Numbers that are exact functions of sums with squares, as predictions and probabilities."""
     numbers = [j for j in columns.numbers(gone) if is_fine(columns.values[j])]
-    if not 2 < len(numbers) <= MOST_COLUMNS:
+    if not 2 < len(numbers) <= MOST_COLUMNS_OF_SMOOTH_FUNCTIONS:
         return []
-    rows = complete(some_rows(columns, ROWS), numbers)
-    if rows.shape[1] < 2 * len(numbers) + FEWEST_ROWS // 2 + SPARE_ROWS:
+    rows = complete(some_rows(columns, MOST_ROWS_OF_A_SMOOTH_FUNCTION), numbers)
+    if (
+        rows.shape[1]
+        < 2 * len(numbers) + FEWEST_ROWS_OF_A_SMOOTH_FUNCTION // 2 + SPARE_ROWS_OF_A_REGRESSION
+    ):
         return []
     table = standard(rows)
     terms = np.concatenate([table, standard(table**2)])
@@ -257,16 +257,21 @@ def sums_with_squares(columns: Columns, gone: frozenset[int]) -> list[Relation]:
                 continue
             value = standard(inverse(rows[place])[None])[0]
             left = float(((value - basis @ (basis.T @ value)) ** 2).mean())
-            if not left < EXACT:
+            if not left < EXACT_RESIDUAL:
                 continue
             weights = np.linalg.lstsq(design, value, rcond=None)[0][1:]
             exact = float(((value - design[:, 1:] @ weights) ** 2).mean())
-            if exact > (10.0 * EXACT) ** 2 + 2.0 * float(value.mean() ** 2):
+            if exact > (10.0 * EXACT_RESIDUAL) ** 2 + 2.0 * float(value.mean() ** 2):
                 continue
-            used = [others[k] % len(numbers) for k in np.flatnonzero(np.abs(weights) > LEAST_PART)]
+            used = [
+                others[k] % len(numbers)
+                for k in np.flatnonzero(np.abs(weights) > LEAST_TERM_OF_A_SUM_WITH_SQUARES)
+            ]
             parts = sorted({numbers[k] for k in used})
             if len(parts) > 1:
-                names = listed(sorted(columns.names[part] for part in parts), 4, "column")
+                names = listed(
+                    sorted(columns.names[part] for part in parts), MOST_TERMS_WRITTEN, "column"
+                )
                 found.append(Relation(number, tuple(parts), {number: words.format(names)}))
                 break
     return found

@@ -15,35 +15,35 @@ import scipy
 
 from causalcontext.errors import listed
 from causalcontext.kernels.arrays import Floats, Ints
-from causalcontext.screening.bends import is_fine, standard
-from causalcontext.screening.levels import CLEAR
-from causalcontext.screening.relations import Columns, Relation
-
-MOST_LEVELS = 12
-FEWEST_OF_A_LEVEL = 5
-MOST_NUMBERS = 40
-FEWEST_ROWS = 100
-ROWS = 5000
-"""Levels that are looked at, rows of the rarest, numbers of which boxes are made, and rows."""
-FEWEST_AT_A_BORDER = 4
-AT_A_BORDER = 0.15
-"""Rows whose nearest row has another level: so many, and this many times the root of all rows, as
-many as lie along a line through a plane. Of 150 tables with noise of a tenth 24 had a cause that
-effects part without an error, in heaps that hardly touch. Not tuned."""
-MOST_PARTS = 4
-"""Numbers of a score; the more there are, the likelier a plane parts effects of a cause."""
-LIKELY = 0.9
-"""The share of rows that the plane of least squares must get right before a parting one is looked
-for. Not tuned."""
-STEPS = 25
-RIDGE = 1e-6
-"""Steps of Newton towards a plane that parts two levels, and what keeps it finite."""
+from causalcontext.screening.bends import (
+    is_fine,
+    standard,
+)
+from causalcontext.screening.relations import (
+    Columns,
+    Relation,
+)
+from causalcontext.screening.settings import (
+    FEWEST_ROWS_AT_A_BORDER,
+    FEWEST_ROWS_OF_STEPS,
+    FEWEST_ROWS_OF_THE_RAREST,
+    LEAST_NATS_OF_A_FUNCTION,
+    LEAST_SHARE_RIGHT_OF_A_PLANE,
+    MOST_LEVELS_OF_STEPS,
+    MOST_NUMBERS_OF_A_PLANE,
+    MOST_NUMBERS_OF_STEPS,
+    MOST_ROWS_OF_STEPS,
+    MOST_TERMS_WRITTEN,
+    RIDGE_OF_A_PLANE,
+    ROWS_AT_A_BORDER_BY_ROOT,
+    STEPS_TO_A_PLANE,
+)
 
 
 def step_relations(columns: Columns, gone: frozenset[int]) -> list[Relation]:
     """Columns of few levels that two numbers determine by boxes, or several by planes."""
     numbers = [j for j in columns.numbers(gone) if is_fine(columns.values[j])]
-    if not 1 < len(numbers) <= MOST_NUMBERS:
+    if not 1 < len(numbers) <= MOST_NUMBERS_OF_STEPS:
         return []
     found = []
     for place in range(len(columns.names)):
@@ -53,16 +53,21 @@ def step_relations(columns: Columns, gone: frozenset[int]) -> list[Relation]:
             continue
         rows = columns.values[[place, *numbers]]
         rows = rows[:, np.isfinite(rows).all(axis=0)]
-        rows = rows[:, :: max(1, -(-rows.shape[1] // ROWS))]
-        if rows.shape[1] < FEWEST_ROWS or np.unique(rows[0, :ROWS]).size > MOST_LEVELS:
+        rows = rows[:, :: max(1, -(-rows.shape[1] // MOST_ROWS_OF_STEPS))]
+        if (
+            rows.shape[1] < FEWEST_ROWS_OF_STEPS
+            or np.unique(rows[0, :MOST_ROWS_OF_STEPS]).size > MOST_LEVELS_OF_STEPS
+        ):
             continue
         levels, codes, counts = np.unique(rows[0], return_inverse=True, return_counts=True)
-        if not 1 < len(levels) <= MOST_LEVELS or counts.min() < FEWEST_OF_A_LEVEL:
+        if not 1 < len(levels) <= MOST_LEVELS_OF_STEPS or counts.min() < FEWEST_ROWS_OF_THE_RAREST:
             continue
         ways = _ways(counts)
         parts = _boxes(rows[1:], codes, counts, ways) or _planes(rows[1:], codes, counts)
         if parts and _touch(rows[1:][list(parts)], codes):
-            names = listed(sorted(columns.names[numbers[part]] for part in parts), 4, "column")
+            names = listed(
+                sorted(columns.names[numbers[part]] for part in parts), MOST_TERMS_WRITTEN, "column"
+            )
             words = {place: f"is a group by {names}"}
             found.append(Relation(place, tuple(numbers[part] for part in parts), words))
     return found
@@ -77,7 +82,7 @@ def _touch(rows: Floats, codes: Ints) -> bool:
     near = scipy.spatial.cKDTree(points).query(points, k=2)[1]
     nearest = np.where(near[:, 0] == np.arange(len(points)), near[:, 1], near[:, 0])
     other = int(np.count_nonzero(codes[nearest] != codes))
-    return other >= max(FEWEST_AT_A_BORDER, AT_A_BORDER * math.sqrt(len(points)))
+    return other >= max(FEWEST_ROWS_AT_A_BORDER, ROWS_AT_A_BORDER_BY_ROOT * math.sqrt(len(points)))
 
 
 def _ways(counts: Ints) -> float:
@@ -98,7 +103,7 @@ def _boxes(rows: Floats, codes: Ints, counts: Ints, ways: float) -> tuple[int, .
         inside = ((rows[:, ~own] >= low) & (rows[:, ~own] <= high)).astype(np.float32)
         boxed += inside @ inside.T == 0.0
     bounds = 4.0 * (len(counts) - 1) * np.log(rows.shape[1]) + 2.0 * np.log(number)
-    if ways - bounds < CLEAR:
+    if ways - bounds < LEAST_NATS_OF_A_FUNCTION:
         return ()
     parting = boxed >= len(counts) - 1
     both = ~np.diagonal(parting)
@@ -118,7 +123,7 @@ def _planes(rows: Floats, codes: Ints, counts: Ints) -> tuple[int, ...]:
         fewer = [k for k in chosen if k != place]
         if fewer and _parted(table[fewer], codes, counts):
             chosen = fewer
-    return tuple(chosen) if 1 < len(chosen) <= MOST_PARTS else ()
+    return tuple(chosen) if 1 < len(chosen) <= MOST_NUMBERS_OF_A_PLANE else ()
 
 
 def _parted(table: Floats, codes: Ints, counts: Ints, glance: bool = False) -> bool:
@@ -129,10 +134,13 @@ def _parted(table: Floats, codes: Ints, counts: Ints, glance: bool = False) -> b
         few = np.flatnonzero((codes == first) | (codes == second))
         design = np.vstack([np.ones(len(few)), table[:, few]]).T
         side = np.where(codes[few] == first, 1.0, -1.0)
-        clear = _ways(counts[[first, second]]) - len(design.T) * np.log(len(few)) > CLEAR
+        clear = (
+            _ways(counts[[first, second]]) - len(design.T) * np.log(len(few))
+            > LEAST_NATS_OF_A_FUNCTION
+        )
         if glance:
             fitted = design @ np.linalg.lstsq(design, side, rcond=None)[0]
-            if not clear or np.mean(fitted * side > 0.0) < LIKELY:
+            if not clear or np.mean(fitted * side > 0.0) < LEAST_SHARE_RIGHT_OF_A_PLANE:
                 return False
         elif not (clear and _plane_parts(design, side)):
             return False
@@ -142,13 +150,13 @@ def _parted(table: Floats, codes: Ints, counts: Ints, glance: bool = False) -> b
 def _plane_parts(design: Floats, side: Floats) -> bool:
     """Whether logistic regression, which runs towards a parting plane, finds one."""
     weights = np.zeros(design.shape[1])
-    for _ in range(STEPS):
+    for _ in range(STEPS_TO_A_PLANE):
         fitted = design @ weights
         if (fitted * side > 0.0).all():
             return True
         probability = scipy.special.expit(fitted)
-        spread = probability * (1.0 - probability) + RIDGE
-        gradient = design.T @ ((side > 0.0) - probability) - RIDGE * weights
-        curvature = (design.T * spread) @ design + RIDGE * np.eye(len(weights))
+        spread = probability * (1.0 - probability) + RIDGE_OF_A_PLANE
+        gradient = design.T @ ((side > 0.0) - probability) - RIDGE_OF_A_PLANE * weights
+        curvature = (design.T * spread) @ design + RIDGE_OF_A_PLANE * np.eye(len(weights))
         weights = weights + np.linalg.solve(curvature, gradient)
     return bool(((design @ weights) * side > 0.0).all())

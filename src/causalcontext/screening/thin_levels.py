@@ -23,18 +23,7 @@ from causalcontext.data.sufficient_statistics import with_some_cells
 from causalcontext.data.tables import eager_frame
 from causalcontext.kernels.arrays import Bools, Ints
 from causalcontext.results.few_rows import ThinLevels
-
-FEWEST_ROWS = 10
-"""A level with fewer rows is set aside unless it has half of an equal share of the rows, as in a
-small table. A test inside it, or a mechanism of its own, needs `SPARE_ROWS` (5) rows beyond its
-coefficients, and has next to no power with fewer than ten. With three and eight rows beside two
-levels of 500 (lines, mixed kinds and curves, 8 tables each) up to 1.7 links of ten were false and
-half of the claims were lost; without them nothing changes."""
-FEW_ROWS = 25
-"""The same below a quarter of an equal share. A third level of 15 rows beside two of 500 (curves, 8
-tables) brought 0.4 false links more a table; of 20 rows beside two of 115 (lines, 4 tables) 0.6,
-and half an arrow turned; 24 rows beside two of 490 opened half an arrow, 30 changed nothing. At 12
-the first come back; at 50 contexts go that can answer."""
+from causalcontext.screening.settings import FEW_ROWS_OF_A_LEVEL, FEWEST_ROWS_OF_A_LEVEL
 
 
 def thin_levels(data: Dataset, missing: str = "raise") -> ThinLevels | None:
@@ -96,8 +85,8 @@ def is_thin(rows: Ints) -> Bools:
     ([False, False, True], [False, False])
     """
     share = rows.sum() / len(rows)
-    few = (rows < FEWEST_ROWS) & (rows < share / 2)
-    return np.asarray((rows > 0) & (few | ((rows < FEW_ROWS) & (rows < share / 4))))
+    few = (rows < FEWEST_ROWS_OF_A_LEVEL) & (rows < share / 2)
+    return np.asarray((rows > 0) & (few | ((rows < FEW_ROWS_OF_A_LEVEL) & (rows < share / 4))))
 
 
 def rows_kept(data: Dataset, thin: ThinLevels) -> Bools:

@@ -13,11 +13,19 @@ import numpy as np
 
 from causalcontext.errors import listed
 from causalcontext.kernels.arrays import Floats
-from causalcontext.screening.lines import MOST_SAID, linear_relations
-from causalcontext.screening.relations import FEWEST_ROWS, SPARE_ROWS, Columns, Relation
-
-MOST_CONTEXTS = 8
-"""Contexts that are looked at one by one. Not tuned."""
+from causalcontext.screening.lines import (
+    linear_relations,
+)
+from causalcontext.screening.relations import (
+    Columns,
+    Relation,
+)
+from causalcontext.screening.settings import (
+    FEWEST_ROWS_OF_A_RELATION,
+    MOST_CONTEXTS_ONE_BY_ONE,
+    MOST_TERMS_WRITTEN,
+    SPARE_ROWS_OF_A_REGRESSION,
+)
 
 
 def relations_in_every_context(columns: Columns, gone: frozenset[int]) -> list[Relation]:
@@ -28,8 +36,8 @@ def relations_in_every_context(columns: Columns, gone: frozenset[int]) -> list[R
     known = np.isfinite(columns.values[places]).all(axis=0)
     cells, cell_of_row = np.unique(columns.values[places][:, known], axis=1, return_inverse=True)
     rows = [np.flatnonzero(known)[cell_of_row.ravel() == cell] for cell in range(cells.shape[1])]
-    enough = FEWEST_ROWS + SPARE_ROWS + int(columns.is_number.sum())
-    if not 1 < len(rows) <= MOST_CONTEXTS or min(len(own) for own in rows) < enough:
+    enough = FEWEST_ROWS_OF_A_RELATION + SPARE_ROWS_OF_A_REGRESSION + int(columns.is_number.sum())
+    if not 1 < len(rows) <= MOST_CONTEXTS_ONE_BY_ONE or min(len(own) for own in rows) < enough:
         return []
     others = gone | set(np.flatnonzero(~columns.is_number).tolist())
     by_value: list[dict[int, Relation]] = []
@@ -60,10 +68,8 @@ def _joined(columns: Columns, relations: list[Relation], rows: list[np.ndarray])
         if not all(column in relation.words for relation in relations):
             continue
         others = sorted(columns.names[other] for other in (value, *parts) if other != column)
-        words[column] = (
-            f"is a linear function of {listed(others, MOST_SAID, 'column')} within every value of"
-            f" {contexts}"
-        )
+        listing = listed(others, MOST_TERMS_WRITTEN, "column")
+        words[column] = f"is a linear function of {listing} within every value of {contexts}"
         if column != value:
             slopes[column] = np.full(columns.values.shape[1], np.nan)
             for relation, own in zip(relations, rows, strict=True):

@@ -13,16 +13,15 @@ import numpy as np
 from causalcontext.data.columns import WORDS
 from causalcontext.errors import listed
 from causalcontext.kernels.arrays import Bools
-from causalcontext.screening.columns import ColumnCells
-
-MOST_ROWS = 5
-"""Rows of words: a header or units on every sheet of a few. Not tuned."""
-FEWEST_COLUMNS = 2
-"""Number columns that hold words in the same rows; in one alone the word may be a typing error."""
-FEWEST_NUMBERS = 10
-"""Rows of numbers beside them."""
-MOST_NAMED = 2
-"""Cells that the sentence shows."""
+from causalcontext.screening.columns import (
+    ColumnCells,
+)
+from causalcontext.screening.settings import (
+    FEWEST_COLUMNS_OF_WORDS,
+    FEWEST_NUMBERS_BESIDE_WORDS,
+    MOST_CELLS_OF_WORDS_SHOWN,
+    MOST_ROWS_OF_WORDS,
+)
 
 
 @dataclass(frozen=True)
@@ -43,20 +42,22 @@ def rows_of_words(columns: Sequence[ColumnCells]) -> WordRows | None:
             and (rows := _words_in(cells)) is not None
         ):
             found.append((cells, rows))
-    if len(found) < FEWEST_COLUMNS:
+    if len(found) < FEWEST_COLUMNS_OF_WORDS:
         return None
     everywhere = np.logical_and.reduce([rows for _, rows in found])
     # A word in one column alone, in another row, is a matter of its own.
-    if not everywhere.any() or everywhere.sum() > MOST_ROWS:
+    if not everywhere.any() or everywhere.sum() > MOST_ROWS_OF_WORDS:
         return None
     numbers = [int(row) + 1 for row in np.flatnonzero(everywhere)]
     first = numbers[0] - 1
     shown = [f"{cells.name} = {cells.levels[cells.codes[first]]!r}" for cells, _ in found]
     many = len(numbers) > 1
+    examples = listed(shown[:MOST_CELLS_OF_WORDS_SHOWN])
+    listing = listed([f"{number:,}" for number in numbers], MOST_ROWS_OF_WORDS)
     told = (
-        f"row{'s' if many else ''} {listed([f'{number:,}' for number in numbers], MOST_ROWS)}"
+        f"row{'s' if many else ''} {listing}"
         f" {'hold' if many else 'holds'} words where all other rows hold numbers"
-        f" ({listed(shown[:MOST_NAMED])}), as a second header or a row of units does:"
+        f" ({examples}), as a second header or a row of units does:"
         f" {'they are' if many else 'it is'} left out"
     )
     return WordRows(everywhere, told)
@@ -70,13 +71,13 @@ def _words_in(cells: ColumnCells) -> Bools | None:
     is_word = np.array(
         [not _is_number(level) and level not in WORDS for level in levels], dtype=bool
     )
-    if not is_word.any() or is_word.sum() > MOST_ROWS:
+    if not is_word.any() or is_word.sum() > MOST_ROWS_OF_WORDS:
         return None
     rows = np.zeros(len(known), dtype=bool)
     rows[known] = is_word[codes[known]]
     count = int(rows.sum())
-    enough = int(known.sum()) - count >= FEWEST_NUMBERS
-    return rows if 0 < count <= MOST_ROWS and enough else None
+    enough = int(known.sum()) - count >= FEWEST_NUMBERS_BESIDE_WORDS
+    return rows if 0 < count <= MOST_ROWS_OF_WORDS and enough else None
 
 
 def _is_number(text: str) -> bool:

@@ -15,7 +15,11 @@ import numpy as np
 
 from causalcontext.data.dataset import Dataset, only_cells, some_rows
 from causalcontext.kernels.arrays import Bools, Ints
-from causalcontext.screening.damage import cells, duplicates, scales
+from causalcontext.screening.damage import (
+    cells,
+    duplicates,
+    scales,
+)
 from causalcontext.screening.damage.finding import (
     Damage,
     DamageKind,
@@ -23,11 +27,7 @@ from causalcontext.screening.damage.finding import (
     percent,
     union_of,
 )
-
-MOST_LEFT_OUT = 0.3
-"""The share of the rows that may be left out for damaged cells where missing values are not
-modelled. Beyond it, what is left may say little about the table, and the user decides."""
-
+from causalcontext.screening.settings import LARGEST_SHARE_LEFT_OUT_FOR_CELLS
 
 SCALES = (cells.far_heaps, *scales.FINDERS)
 KINDS = (DamageKind.FAR, *scales.KINDS)
@@ -80,7 +80,10 @@ def mended(
         if finding.cells:
             damaged = union_of(list(finding.cells.values()), data.n_rows)
             as_missing = missing in ("model", "testwise")
-            small = data.n_rows - int(damaged.sum()) >= (1.0 - MOST_LEFT_OUT) * data.n_rows
+            small = (
+                data.n_rows - int(damaged.sum())
+                >= (1.0 - LARGEST_SHARE_LEFT_OUT_FOR_CELLS) * data.n_rows
+            )
             out = damaged if small and not as_missing else None
             words = _words_on_cells(finding, keep, as_missing, out)
             if as_missing and not keep:

@@ -16,57 +16,36 @@ from causalcontext.data.dataset import Dataset
 from causalcontext.errors import listed
 from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.screening.damage.finding import (
-    FINE,
     Damage,
     DamageKind,
     NumberColumn,
     last_digit,
     percent,
 )
+from causalcontext.screening.settings import (
+    COPIES_BY_CHANCE_FACTOR,
+    FEWEST_COPIES,
+    FEWEST_EFFECTIVE_VALUES,
+    FEWEST_NUMBERS_OF_NEAR_COPIES,
+    FEWEST_ROWS_BESIDE_TOTALS,
+    HASH_FACTOR,
+    LARGEST_DISTANCE_OF_A_NEAR_COPY,
+    LEAST_NATS_OF_A_SUMMARY,
+    LEAST_SHARE_OF_NEAR_COPIES,
+    MEAN_WITHIN,
+    MOST_NUMBERS_OF_NATURAL_REPEATS,
+    MOST_NUMBERS_OF_NEAR_COPIES,
+    MOST_ROWS_OF_NEAR_COPIES,
+    MOST_ROWS_OF_SUMMARIES,
+    MOST_ROWS_WITH_MEANS,
+    NEIGHBOURS_OF_A_COPY,
+    ROWS_ASKED_FOR_COPIES,
+    SUM_WITHIN,
+    SUMMARY_WITHIN,
+)
 
-FEWEST_COPIES = 3
-BEYOND_CHANCE = 5.0
-"""Copies are told from so many rows on, and by chance fewer than a fifth of them are expected: P is
-that of independent columns, and dependence makes natural repeats likelier. Not tuned."""
-MOST_ASKED = 6
-"""Fine numbers that are asked how often rows repeat naturally; the finest ones tell most."""
-FEWEST_NUMBERS = 3
-"""Numbers that nearly equal rows need: in two dimensions the nearest row of 2,000 is as near by
-chance.
-"""
-MOST_NUMBERS = 8
-NEAR = 0.1
-"""A copy is so much nearer than the next row. In q dimensions this happens by chance in a share of
-NEAR^q of the rows: 1 in 1,000 with three numbers."""
-LEAST_NEAR = 0.1
-"""The share of rows that must have a copy; structure of one dimension gives NEAR at most, by the
-definition of NEAR.
-"""
-NEIGHBOURS = 5
-QUERIES = 200
-"""Rows that are asked before all others; a table of which a fifth are copies passes in 1 of 10^4
-cases.
-"""
-MOST_ROWS = 50_000
-"""Longer tables are not looked at for nearly equal rows: neighbours of all rows would take seconds.
-"""
-FEWEST_ROWS = 10
-"""Rows beside a row of totals."""
-SUM_WITHIN = 1e-3
-MEAN_WITHIN = 1e-6
-"""How exactly a total is the sum of the other rows (relative), and a mean the mean (in standard
-deviations).
-"""
-MOST_SUMMARIES = 8
-"""Rows of summaries at an end of a table; `describe()` of pandas makes eight."""
-SUMMARY_WITHIN = 0.02
-"""How far a summary that was rounded may be from the exact one, in standard deviations."""
-CLEAR = 12.0
-"""In nats: how improbable it is that values of these columns are those of a summary."""
-MOST_WITH_MEANS = 100_000
-"""In longer tables values are as near the mean by chance."""
 KEEP = "to search it as it is, pass damaged='keep'"
-MIX = np.uint64(0x9E3779B97F4A7C15)
+MIX = np.uint64(HASH_FACTOR)
 
 
 def copies_of_rows(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage | None:
@@ -74,7 +53,7 @@ def copies_of_rows(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage |
     fine = sorted(
         (column for column in numbers if _is_fine(column)), key=lambda column: -column.effective
     )
-    if len(fine) < 2 or data.n_rows < FEWEST_ROWS:
+    if len(fine) < 2 or data.n_rows < FEWEST_ROWS_BESIDE_TOTALS:
         return None
     first = _hashed(fine[0].values) + _hashed(fine[1].values) * MIX
     ordered = np.sort(first)
@@ -93,13 +72,13 @@ def copies_of_rows(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage |
     natural = 0.0
     if count < FEWEST_COPIES:
         return None
-    for column in fine[:MOST_ASKED]:
+    for column in fine[:MOST_NUMBERS_OF_NATURAL_REPEATS]:
         equal_but_in_it = (
             _pairs(np.unique(key - keys[column.position], return_counts=True)[1]) - equal
         )
         chance = 2.0 * _pairs(np.unique(column.values, return_counts=True)[1]) / data.n_rows**2
         natural = max(natural, equal_but_in_it * chance / max(1.0 - chance, 1e-3))
-    if equal < FEWEST_COPIES + BEYOND_CHANCE * natural:
+    if equal < FEWEST_COPIES + COPIES_BY_CHANCE_FACTOR * natural:
         return None
     share = count / data.n_rows
     words = (
@@ -115,36 +94,40 @@ def near_copies_of_rows(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Dam
     row.
     """
     fine = [column for column in numbers if 2 * len(column.distinct) > len(column.some)][
-        :MOST_NUMBERS
+        :MOST_NUMBERS_OF_NEAR_COPIES
     ]
-    if len(fine) < FEWEST_NUMBERS or not 10 * NEIGHBOURS <= data.n_rows <= MOST_ROWS:
+    if (
+        len(fine) < FEWEST_NUMBERS_OF_NEAR_COPIES
+        or not 10 * NEIGHBOURS_OF_A_COPY <= data.n_rows <= MOST_ROWS_OF_NEAR_COPIES
+    ):
         return None
     values = np.column_stack([column.values for column in fine])
     usable = np.flatnonzero(np.isfinite(values).all(axis=1))
-    if len(usable) < 10 * NEIGHBOURS:
+    if len(usable) < 10 * NEIGHBOURS_OF_A_COPY:
         return None
     values = values[usable]
     spread = values.std(axis=0)  # 0 where numbers are so small that their squares are none
     values = (values - values.mean(axis=0)) / np.where(spread > 0.0, spread, 1.0)
     if len(np.unique(values[:, 0])) < 2:
         return None
-    asked = np.arange(0, len(values), -(-len(values) // QUERIES))
+    asked = np.arange(0, len(values), -(-len(values) // ROWS_ASKED_FOR_COPIES))
     distances, neighbours = _nearest(values, asked)
-    if _near(distances, neighbours, asked)[1].any(axis=1).mean() < LEAST_NEAR:
+    if _near(distances, neighbours, asked)[1].any(axis=1).mean() < LEAST_SHARE_OF_NEAR_COPIES:
         return None
-    distances, neighbours = scipy.spatial.cKDTree(values).query(values, k=NEIGHBOURS + 2)
+    distances, neighbours = scipy.spatial.cKDTree(values).query(values, k=NEIGHBOURS_OF_A_COPY + 2)
     neighbours, near = _near(distances, neighbours, np.arange(len(values)))
     codes = data.codes[usable]
     near &= codes[neighbours] == codes[:, None]
-    if near.any(axis=1).mean() < LEAST_NEAR:
+    if near.any(axis=1).mean() < LEAST_SHARE_OF_NEAR_COPIES:
         return None
     copies = np.zeros(data.n_rows, dtype=bool)
     copies[usable] = (near & (neighbours < np.arange(len(values))[:, None])).any(axis=1)
     count = int(copies.sum())
     share = count / data.n_rows
+    nearer = 1 / LARGEST_DISTANCE_OF_A_NEAR_COPY
     words = (
         f"{count:,} of {data.n_rows:,} rows ({percent(share)}) are nearly equal to an earlier row,"
-        f" {1 / NEAR:.0f} times nearer to it than to any other, as rows are that were copied or"
+        f" {nearer:.0f} times nearer to it than to any other, as rows are that were copied or"
         f" measured twice: they are left out, since they are no new evidence; {KEEP}"
     )
     return Damage(DamageKind.NEAR_DUPLICATES, (), share, words, rows=copies)
@@ -152,7 +135,7 @@ def near_copies_of_rows(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Dam
 
 def row_of_totals(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage | None:
     """The row that holds sums or means of all others, where one does in most number columns."""
-    if data.n_rows <= FEWEST_ROWS:
+    if data.n_rows <= FEWEST_ROWS_BESIDE_TOTALS:
         return None
     asked = [column for column in numbers if column.effective > 2.0]
     hits: dict[tuple[str, int], list[str]] = {}
@@ -180,13 +163,15 @@ def _summaries_at_an_end(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Da
     asked = [
         column
         for column in numbers
-        if column.effective >= FINE and np.isfinite(column.values).all()
+        if column.effective >= FEWEST_EFFECTIVE_VALUES and np.isfinite(column.values).all()
     ]
-    if len(asked) < 2 or data.n_rows > MOST_WITH_MEANS:
+    if len(asked) < 2 or data.n_rows > MOST_ROWS_WITH_MEANS:
         return None
     values = np.array([column.values for column in asked])
     clear = np.log([column.effective for column in asked])
-    for count in range(min(MOST_SUMMARIES, data.n_rows - 10 * FEWEST_ROWS), 0, -1):
+    for count in range(
+        min(MOST_ROWS_OF_SUMMARIES, data.n_rows - 10 * FEWEST_ROWS_BESIDE_TOTALS), 0, -1
+    ):
         for block in (slice(data.n_rows - count, None), slice(0, count)):
             rest = np.delete(values, block, axis=1)
             kinds = list[str]()
@@ -232,7 +217,7 @@ def _kind_of_summary(row: Floats, rest: Floats, clear: Floats) -> str:
 def _is_summary(row: Floats, numbers: Floats, within: Floats, clear: Floats) -> bool:
     """Whether cells of a row are these numbers in most columns, more clearly than by chance."""
     hits = np.abs(row - numbers) <= within
-    return bool(2 * hits.sum() > len(row) and clear[hits].sum() > CLEAR)
+    return bool(2 * hits.sum() > len(row) and clear[hits].sum() > LEAST_NATS_OF_A_SUMMARY)
 
 
 def _total_of(values: Floats) -> list[tuple[str, int]]:
@@ -242,7 +227,7 @@ def _total_of(values: Floats) -> list[tuple[str, int]]:
         values = np.where(np.isfinite(values), values, np.nan)
         total = float(np.nansum(values))
     count = int(np.count_nonzero(values == values))
-    if count <= FEWEST_ROWS:
+    if count <= FEWEST_ROWS_BESIDE_TOTALS:
         return []
     row = max(
         int(np.nanargmax(values)),
@@ -256,7 +241,7 @@ def _total_of(values: Floats) -> list[tuple[str, int]]:
             if abs(values[row]) > 2.0 * np.nanmax(np.abs(np.delete(values, row)))
             else []
         )
-    if count > MOST_WITH_MEANS:
+    if count > MOST_ROWS_WITH_MEANS:
         return []
     hit = np.flatnonzero(np.abs(values - total / count) <= MEAN_WITHIN * float(np.nanstd(values)))
     return [("mean", int(hit[0]))] if len(hit) == 1 else []
@@ -266,7 +251,7 @@ def _is_fine(column: NumberColumn) -> bool:
     """Whether a column has values enough to tell rows apart, in a short table a tenth of the
     rows.
     """
-    return column.effective >= min(FINE, 0.3 * len(column.some))
+    return column.effective >= min(FEWEST_EFFECTIVE_VALUES, 0.3 * len(column.some))
 
 
 def _nearest(values: Floats, asked: Ints) -> tuple[Floats, Ints]:
@@ -277,7 +262,9 @@ def _nearest(values: Floats, asked: Ints) -> tuple[Floats, Ints]:
     """
     squares = np.sum(values**2, axis=1)
     distances = np.maximum(squares[asked, None] + squares - 2.0 * values[asked] @ values.T, 0.0)
-    some = np.argpartition(distances, NEIGHBOURS + 1, axis=1)[:, : NEIGHBOURS + 2]
+    some = np.argpartition(distances, NEIGHBOURS_OF_A_COPY + 1, axis=1)[
+        :, : NEIGHBOURS_OF_A_COPY + 2
+    ]
     picked = np.take_along_axis(distances, some, axis=1)
     order = np.argsort(picked, axis=1)
     return np.sqrt(np.take_along_axis(picked, order, axis=1)), np.take_along_axis(
@@ -291,9 +278,9 @@ def _near(distances: Floats, neighbours: Ints, own: Ints) -> tuple[Ints, Bools]:
     """
     oneself = neighbours == own[:, None]
     oneself[~oneself.any(axis=1), -1] = True
-    distances = distances[~oneself].reshape(len(own), NEIGHBOURS + 1)
-    neighbours = neighbours[~oneself].reshape(len(own), NEIGHBOURS + 1)
-    jump = distances[:, :-1] < NEAR * distances[:, 1:]
+    distances = distances[~oneself].reshape(len(own), NEIGHBOURS_OF_A_COPY + 1)
+    neighbours = neighbours[~oneself].reshape(len(own), NEIGHBOURS_OF_A_COPY + 1)
+    jump = distances[:, :-1] < LARGEST_DISTANCE_OF_A_NEAR_COPY * distances[:, 1:]
     near = np.flip(np.maximum.accumulate(np.flip(jump, axis=1), axis=1), axis=1)
     return neighbours[:, :-1].astype(np.int64), near
 

@@ -12,18 +12,10 @@ from numpy.typing import NDArray
 from causalcontext.data.columns import Kind
 from causalcontext.data.dataset import Dataset
 from causalcontext.kernels.arrays import Bools, Floats, Ints
-from causalcontext.screening.left_out import DoubtfulScale
-from causalcontext.screening.relations import LARGEST
-
-LOOK = 10_000
-"""Rows of a long table that tell how the values of a column are spread; at a fifth of it, values
-that 1 % of the rows have are 20 of those looked at; at twice as many only time changes."""
-FINE = 20.0
-"""Effective values, 1 / sum p^2, from which on a column is a fine number, as in `data.coarse`."""
-NORMAL_IQR = 1.349
-"""The distance of the quartiles of a normal law, in standard deviations."""
-MOST_NAMED = 6
-"""Columns that one sentence names."""
+from causalcontext.screening.left_out import (
+    DoubtfulScale,
+)
+from causalcontext.screening.settings import LARGEST_VALUE, MOST_ROWS_OF_A_LOOK, NORMAL_IQR
 
 
 class DamageKind(StrEnum):
@@ -84,7 +76,7 @@ class NumberColumn:
     name: str
     position: int
     values: Floats  # shape (n,)
-    some: Floats  # shape (at most LOOK,): finite values of every m-th row, sorted
+    some: Floats  # shape (at most MOST_ROWS_OF_A_LOOK,): finite values of every m-th row, sorted
     distinct: Floats  # shape (m,): the different ones
     counts: Ints  # shape (m,): how often they occur in `some`
     declared: bool
@@ -114,11 +106,11 @@ def number_columns(data: Dataset) -> tuple[NumberColumn, ...]:
         ):
             continue
         numbers = values.astype(np.float64)
-        some = numbers[:: max(1, -(-len(numbers) // LOOK))]
+        some = numbers[:: max(1, -(-len(numbers) // MOST_ROWS_OF_A_LOOK))]
         some = np.sort(some[np.isfinite(some)])
         distinct, counts = np.unique(some, return_counts=True)
         largest = np.abs(numbers).max(where=np.isfinite(numbers), initial=0.0)
-        if len(distinct) > 1 and largest < LARGEST:
+        if len(distinct) > 1 and largest < LARGEST_VALUE:
             name = data.names[position]
             declared = name in data.declared
             columns.append(

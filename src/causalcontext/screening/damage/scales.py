@@ -13,48 +13,35 @@ from causalcontext.data.dataset import Dataset
 from causalcontext.errors import listed
 from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.screening.damage.finding import (
-    FINE,
-    MOST_NAMED,
     Damage,
     DamageKind,
     NumberColumn,
     percent,
     robust_units,
 )
-from causalcontext.screening.left_out import DoubtfulScale
-
-FEWEST_CAPPED = 5
-LEAST_CAPPED = 0.01
-"""Cells at the limit: so many, and this share of the rows."""
-BEYOND_OTHERS = 4.0
-"""How many times oftener the limit occurs than any other value."""
-NEAREST = 0.5
-"""How far the limit is from the next value at most, in robust standard deviations."""
-COARSE_STEP = 0.4
-"""The step of rounded numbers, in standard deviations, from which on they are told. At 0.5 half of
-the claims are lost, and at 1 an interval of an effect covers the truth in 1 of 8 tables of straight
-lines; finer steps were not measured."""
-FEWEST_STEPS = 6
-"""Values of a rounded number; with fewer a column is taken for ordered levels."""
-ON_GRID = 1e-6
-"""How far values may be from whole steps, in steps."""
-ALIKE = 0.02
-EXACTLY_ALIKE = 0.001
-"""Means and standard deviations are the same in all contexts if they differ by less than this share
-of their standard errors, in two columns; means alone if they are the same but for rounding. By
-chance means differ by less than 0.02 of their standard errors in 1 of 90 columns, and two of 20
-columns do in 1 of 40 tables."""
-FEWEST_IN_CONTEXT = 10
-FEWEST_AMOUNTS = 100
-SKEWED = 1.3
-STRAIGHT = 0.2
-MOST_SKEWED = 0.7
-FLAT = 2.0
-"""The least skewness of an amount; the skewness of its logarithm at most, as a share of that of the
-amount and by itself; and the excess kurtosis of the logarithm at most. Exponential and gamma noise
-of shape 2, with 2 and 1.4 beside -1.1 and -0.8, stay outside; lognormal amounts have 6 beside 0."""
-LEAST_RATIO = 20.0
-"""How many times the smallest amount the largest one is."""
+from causalcontext.screening.left_out import (
+    DoubtfulScale,
+)
+from causalcontext.screening.settings import (
+    FEWEST_EFFECTIVE_VALUES,
+    FEWEST_REPEATED_CELLS,
+    FEWEST_ROWS_OF_A_STANDARDISED_CONTEXT,
+    FEWEST_ROWS_OF_AN_AMOUNT,
+    FEWEST_VALUES_OF_A_ROUNDED_NUMBER,
+    LARGEST_DIFFERENCE_OF_CENTRED,
+    LARGEST_DIFFERENCE_OF_STANDARDISED,
+    LARGEST_GAP_BESIDE_A_LIMIT,
+    LARGEST_KURTOSIS_OF_A_LOGARITHM,
+    LARGEST_SKEWNESS_LEFT_BY_A_LOGARITHM,
+    LARGEST_SKEWNESS_OF_A_LOGARITHM,
+    LEAST_RATIO_OF_AMOUNTS,
+    LEAST_REPEATED_SHARE,
+    LEAST_SKEWNESS_OF_AN_AMOUNT,
+    LEAST_STEP_OF_COARSE_ROUNDING,
+    LEAST_TIMES_OFTENER,
+    MOST_COLUMNS_OF_A_SENTENCE,
+    ON_GRID_WITHIN,
+)
 
 
 def caps(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage | None:
@@ -70,16 +57,19 @@ def caps(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage | None:
             limit = float(column.distinct[end])
             others = _between_ends(column.counts, end)
             next_value = float(column.distinct[1 if end == 0 else -2])
-            if abs(limit - next_value) > NEAREST * robust_units(column.some)[1]:
+            if abs(limit - next_value) > LARGEST_GAP_BESIDE_A_LIMIT * robust_units(column.some)[1]:
                 continue  # values that were cut off have others beside them
             share = count / len(column.some)
             if (
                 limit == 0.0
                 or column.declared
-                or count < max(FEWEST_CAPPED, LEAST_CAPPED * len(column.some))
+                or count < max(FEWEST_REPEATED_CELLS, LEAST_REPEATED_SHARE * len(column.some))
             ):
                 continue
-            if count >= BEYOND_OTHERS * others.max() and _effective(others) >= FINE:
+            if (
+                count >= LEAST_TIMES_OFTENER * others.max()
+                and _effective(others) >= FEWEST_EFFECTIVE_VALUES
+            ):
                 parts.append(
                     f"{column.name} is {limit:.6g}, its {word} value, in {percent(share)} of the"
                     " rows"
@@ -88,8 +78,9 @@ def caps(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage | None:
                 largest = max(largest, share)
     if not parts:
         return None
+    columns = listed(parts, MOST_COLUMNS_OF_A_SENTENCE, "column")
     words = (
-        f"{listed(parts, MOST_NAMED, 'column')}: values beyond a limit were set to it, so that"
+        f"{columns}: values beyond a limit were set to it, so that"
         " links may be false and effects there too small; use the values before the cap, or leave"
         " the column out"
     )
@@ -103,7 +94,7 @@ def _between_ends(counts: Ints, end: int) -> Ints:
     others = np.delete(counts, end)
     other_end = 0 if end else -1
     inner = np.delete(others, other_end)
-    both = inner.size and others[other_end] >= BEYOND_OTHERS * inner.max()
+    both = inner.size and others[other_end] >= LEAST_TIMES_OFTENER * inner.max()
     return np.asarray(inner if both else others)
 
 
@@ -117,11 +108,16 @@ def repeated_values(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage 
         others = np.delete(column.counts, most)
         share = float(column.counts[most]) / len(column.some)
         least = max(
-            FEWEST_CAPPED, LEAST_CAPPED * len(column.some), BEYOND_OTHERS * float(others.max())
+            FEWEST_REPEATED_CELLS,
+            LEAST_REPEATED_SHARE * len(column.some),
+            LEAST_TIMES_OFTENER * float(others.max()),
         )
         inside = 0 < most < len(column.counts) - 1
         stands_out = (
-            inside and least <= column.counts[most] and share <= ATOM and _effective(others) >= FINE
+            inside
+            and least <= column.counts[most]
+            and share <= ATOM
+            and _effective(others) >= FEWEST_EFFECTIVE_VALUES
         )
         if stands_out and not column.declared:
             parts.append(
@@ -131,8 +127,9 @@ def repeated_values(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage 
             largest = max(largest, share)
     if not parts:
         return None
+    columns = listed(parts, MOST_COLUMNS_OF_A_SENTENCE, "column")
     words = (
-        f"{listed(parts, MOST_NAMED, 'column')}, and other values hardly repeat: if this stands for"
+        f"{columns}, and other values hardly repeat: if this stands for"
         " something else, such as a missing value, links and effects there are wrong; pass"
         " na_values= with this value, or leave the column out"
     )
@@ -151,13 +148,13 @@ def coarse_rounding(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage 
         deviation = float(column.some.std())
         if (
             column.declared
-            or len(column.distinct) < FEWEST_STEPS
-            or step < COARSE_STEP * deviation
+            or len(column.distinct) < FEWEST_VALUES_OF_A_ROUNDED_NUMBER
+            or step < LEAST_STEP_OF_COARSE_ROUNDING * deviation
             or step == 1.0
         ):
             continue
         steps = column.distinct / step
-        if np.abs(steps - steps[0] - np.round(steps - steps[0])).max() <= ON_GRID * max(
+        if np.abs(steps - steps[0] - np.round(steps - steps[0])).max() <= ON_GRID_WITHIN * max(
             1.0, np.abs(steps).max()
         ):
             parts.append(
@@ -167,8 +164,9 @@ def coarse_rounding(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage 
             largest = max(largest, step / deviation)
     if not parts:
         return None
+    columns = listed(parts, MOST_COLUMNS_OF_A_SENTENCE, "column")
     words = (
-        f"coarse rounding of {listed(parts, MOST_NAMED, 'column')} leaves few values: links may be"
+        f"coarse rounding of {columns} leaves few values: links may be"
         " false or missed, and effects are those of the rounded numbers; use finer numbers if"
         f" there are any, or search levels with kinds={{{names[0]!r}: 'ordered'}}"
     )
@@ -178,42 +176,45 @@ def coarse_rounding(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage 
 def standardised_within(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage | None:
     """Columns whose means, or means and standard deviations, are the same in all contexts."""
     counts = np.bincount(data.codes[data.codes >= 0], minlength=len(data.contexts.cells))
-    cells = np.flatnonzero(counts >= FEWEST_IN_CONTEXT)
+    cells = np.flatnonzero(counts >= FEWEST_ROWS_OF_A_STANDARDISED_CONTEXT)
     if len(cells) < 2:
         return None
     both = []
     centred = []
     codes = data.codes.astype(np.int64)
     for column in numbers:
-        if column.effective < FINE:
+        if column.effective < FEWEST_EFFECTIVE_VALUES:
             continue
         means = _means(column.values, codes)[cells]
         error = float(column.some.std()) / np.sqrt(
             float(counts[cells].min())
         )  # that of all rows, which is the largest
         spread = float(np.ptp(means))
-        if spread > ALIKE * error:
+        if spread > LARGEST_DIFFERENCE_OF_STANDARDISED * error:
             continue
         deviations = np.sqrt(_means((column.values - means.mean()) ** 2, codes)[cells])
-        if spread <= EXACTLY_ALIKE * error:
+        if spread <= LARGEST_DIFFERENCE_OF_CENTRED * error:
             centred.append(column.name)
         unbiased = deviations * np.sqrt(counts[cells] / (counts[cells] - 1.0))
-        if min(np.ptp(deviations), np.ptp(unbiased)) <= ALIKE * error / np.sqrt(2.0):
+        if min(
+            np.ptp(deviations), np.ptp(unbiased)
+        ) <= LARGEST_DIFFERENCE_OF_STANDARDISED * error / np.sqrt(2.0):
             both.append(column.name)
     names, what = (both, "means and standard deviations") if len(both) > 1 else (centred, "means")
     if len(names) < 2:
         return None
+    columns = listed(names, MOST_COLUMNS_OF_A_SENTENCE, "column")
     words = (
-        f"{listed(names, MOST_NAMED, 'column')} have the same {what} in every context, as columns"
+        f"{columns} have the same {what} in every context, as columns"
         f" have that were {'standardised' if names is both else 'centred'} within contexts: what"
         " the context does to them cannot be seen, links among them may be false, and effects have"
         " other units in each context; use the numbers as they were measured"
     )
+    subject = listed(names, MOST_COLUMNS_OF_A_SENTENCE)
     doubtful = DoubtfulScale(
         tuple(names),
         ("slope", "level", "spread"),
-        f"{listed(names, MOST_NAMED)} have other units in every context: they have the same {what}"
-        " in all of them",
+        f"{subject} have other units in every context: they have the same {what} in all of them",
     )
     return Damage(DamageKind.STANDARDISED, tuple(names), 1.0, words, doubtful=doubtful)
 
@@ -241,35 +242,38 @@ def amounts(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage | None:
         low = float(column.some[0])
         high = float(column.some[-1])
         if (
-            len(column.some) < FEWEST_AMOUNTS
+            len(column.some) < FEWEST_ROWS_OF_AN_AMOUNT
             or low <= 0.0
-            or high < LEAST_RATIO * low
-            or column.effective < FINE
+            or high < LEAST_RATIO_OF_AMOUNTS * low
+            or column.effective < FEWEST_EFFECTIVE_VALUES
         ):
             continue
         logarithms = np.log(column.some)
         skewness = _moment(column.some, 3)
         straight = abs(_moment(logarithms, 3))
         near_normal = (
-            straight < min(STRAIGHT * skewness, MOST_SKEWED)
-            and abs(_moment(logarithms, 4) - 3.0) < FLAT
+            straight
+            < min(LARGEST_SKEWNESS_LEFT_BY_A_LOGARITHM * skewness, LARGEST_SKEWNESS_OF_A_LOGARITHM)
+            and abs(_moment(logarithms, 4) - 3.0) < LARGEST_KURTOSIS_OF_A_LOGARITHM
         )
-        if skewness > SKEWED and near_normal:
+        if skewness > LEAST_SKEWNESS_OF_AN_AMOUNT and near_normal:
             names.append(column.name)
     if not names:
         return None
     many = len(names) > 1
+    columns = listed(names, MOST_COLUMNS_OF_A_SENTENCE, "column")
     words = (
-        f"{listed(names, MOST_NAMED, 'column')} {'are' if many else 'is'} skewed as amounts are,"
+        f"{columns} {'are' if many else 'is'} skewed as amounts are,"
         f" and the {'logarithms are' if many else 'logarithm is'} not: lines miss what"
         f" {'they do' if many else 'it does'}, and links may be false or point the wrong way;"
         f" search the logarithm in place of the column, such as numpy.log(table[{names[0]!r}]), or"
         " pass transform='ranks'"
     )
+    subject = listed(names, MOST_COLUMNS_OF_A_SENTENCE)
     doubtful = DoubtfulScale(
         tuple(names),
         ("edge", "slope", "level", "spread"),
-        f"{listed(names, MOST_NAMED)} {'are' if many else 'is'} skewed as amounts are: on their"
+        f"{subject} {'are' if many else 'is'} skewed as amounts are: on their"
         " scale a mechanism that all contexts share may seem to differ; search the logarithm",
         by_ranks=True,
     )
