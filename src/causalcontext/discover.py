@@ -68,7 +68,7 @@ from causalcontext.options import Keywords, Options, options_of, takes
 from causalcontext.progress import Advance, Watch, nobody, watching
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.cut import CUT
-from causalcontext.results.finish import finished, with_same_answers
+from causalcontext.results.finish import compared, finished, with_same_answers
 from causalcontext.results.notes import About, Note, divided, was_cut
 from causalcontext.results.outcome import DataSummary, Outcome, Settings
 from causalcontext.results.thin import with_thin_levels
@@ -259,7 +259,7 @@ def discover(
         raise InterruptedSearch(result)
     # The checks cost less than a tenth of a search by scores, but as much as one by tests, which
     # then asks later.
-    return finished(result) if looks_at_once else result
+    return finished(result) if looks_at_once else compared(result)
 
 
 def _as_meant(

@@ -76,6 +76,7 @@ CASES = {
     "lines score-ac": (lines, "score-ac"),
     "curves score-ac": (curves, "score-ac"),
     "mixed pc-ac": (mixed, "pc-ac"),
+    "lines pc-ac": (lines, "pc-ac"),
 }
 
 

@@ -167,19 +167,23 @@ class Moments:
         """Least squares of y on some columns; None where one of them, or y, is a linear function of
         the others.
         """
-        used = list(columns)
-        scale = self.spread(cell)
-        table = self.correlation(cell)
-        within = table[np.ix_(used, used)]
-        across = table[used, y]
-        if table[y, y] <= 0.0 or not independent(within):
+        used = [*columns, y]
+        products = self.scatter[cell][np.ix_(used, used)]
+        squares = np.maximum(np.diagonal(products), 0.0)
+        scale = np.where(squares > 0.0, np.sqrt(squares), 1.0)
+        correlation = products / scale[:, None] / scale
+        within = correlation[:-1, :-1]
+        across = correlation[:-1, -1].copy()
+        if correlation[-1, -1] <= 0.0 or not independent(within):
             return None
         inverse = np.linalg.inv(within)
         left = max(1.0 - float(across @ inverse @ across), COLLINEAR_BELOW)
-        slopes = (inverse @ across) * scale[y] / scale[used]
-        inverse = inverse / scale[used][:, None] / scale[used]
+        causes_scale = scale[:-1]
+        effect_scale = float(scale[-1])
+        slopes = (inverse @ across) * effect_scale / causes_scale
+        inverse = inverse / causes_scale[:, None] / causes_scale
         return CellRegression(
-            slopes, inverse, left * float(scale[y]) ** 2, int(self.rows[cell]) - len(used) - 1
+            slopes, inverse, left * effect_scale**2, int(self.rows[cell]) - len(columns) - 1
         )
 
 

@@ -129,7 +129,7 @@ def all_changes(
         return no_changes("; ".join(dict.fromkeys(reasons)) or _nothing_differs(result, pairs))
     if len(pairs) > 1:
         listed_changes.sort(key=_by_claim)
-    return frame_of(listed_changes, columns=list(Change._fields)).astype({"claimed": bool})
+    return frame_of(listed_changes, columns=list(Change._fields))
 
 
 def _by_claim(change: Change) -> tuple[bool, float]:
@@ -331,9 +331,10 @@ def _tested_slopes(
     """
     if result.evidence is not None or not isinstance(fits, RowFits):
         return []
+    pairs = list(fits.shared_links(a, b))
     rows = []
-    for x, y in fits.shared_links(a, b):
-        here, there, p, doubt, _ = fits.compare_slopes(x, y, a, b, both=True)
+    for x, y in pairs:
+        here, there, p = fits.slopes_apart(x, y, (a, b))
         change = Change(
             result.names[x],
             result.names[y],
@@ -345,16 +346,16 @@ def _tested_slopes(
             there.value,
             there.value - here.value,
             p,
-            reason=doubt,
         )
         rows.append(change)
     adjusted = false_discovery([change.p for change in rows])
     differing = []
-    for change, q in zip(rows, adjusted.tolist(), strict=True):
+    for (x, y), change, q in zip(pairs, rows, adjusted.tolist(), strict=True):
         if not q <= level:
             continue
-        if change.reason:
-            differing.append(change._replace(q=q))
+        doubt = fits.direction_doubt(x, y, (a, b))
+        if doubt:
+            differing.append(change._replace(q=q, reason=doubt))
         else:
             differing.append(_decided(fits, change, q, level, "slopes"))
     return differing

@@ -1,8 +1,8 @@
 """The end of a search: what it can say about its own result is found once, and kept.
 
-Tables then read it. After a search by scores these are the model checks and the comparison of the
-contexts, with all that speaks against a claim; together they take about a fifth of the search.
-Tests are as quick as these, so a search by tests leaves them to questions.
+Tables then read it. After every search these are the differences between the contexts; after a
+search by scores also the model checks, and all that speaks against a claim. The model checks take
+as long as a search by tests, which leaves them to questions.
 """
 
 from __future__ import annotations
@@ -21,13 +21,21 @@ if TYPE_CHECKING:
 
 def finished(result: ContextGraphs) -> ContextGraphs:
     """The result of a search that makes the model checks itself, with their sentences among its
-    warnings.
+    warnings, and with its contexts compared.
     """
     violations_of(result)
-    told = with_answers(replace(result, warnings=result.cautions), answers_of(result))
-    if told.evidence is not None:
-        compare_contexts(told.searched, COMPARED_AT_ONCE)
-    return told
+    checked = with_answers(replace(result, warnings=result.cautions), answers_of(result))
+    return compared(checked)
+
+
+def compared(result: ContextGraphs) -> ContextGraphs:
+    """The same result, which keeps the differences between its contexts from now on.
+
+    After a search by tests that was cut short nothing is compared: a limit of its time has passed.
+    """
+    if result.complete or result.evidence is not None:
+        compare_contexts(result.searched, COMPARED_AT_ONCE)
+    return result
 
 
 def with_same_answers(result: ContextGraphs, other: ContextGraphs) -> ContextGraphs:

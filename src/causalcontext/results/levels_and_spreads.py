@@ -140,23 +140,38 @@ def losses(
     here = first.astype(np.float64)
     price = log(n)
     inside = [log(max(float(part.sum()), 2.0)) for part in (here, 1.0 - here)]
-    apart = [here, *others, *(here * column for column in others)]
+    shared_basis = orthonormal(others, n)
+    basis_with_level = orthonormal([here, *others], n)
+    basis_by_context = basis_with_level
+    for column in others:
+        basis_by_context = with_column(basis_by_context, here * column)
+    shared_price = price * len(others)
+    price_with_level = price * (1 + len(others))
+    price_by_context = price * (1 + 2 * len(others))
     line = np.inf
     bend = np.inf
     split = np.inf
-    for columns in (others, apart):
-        for found in bends(x, y, orthonormal(columns, n)):
-            cost = sum(price + column.cost(x, n, price, CURVES) for column in found.columns)
-            loss = 0.5 * n * log(max(found.left, 1e-300)) + cost + price * len(columns)
-            line, bend = (
-                (min(line, loss), bend) if found.columns == (LINE,) else (line, min(bend, loss))
-            )
+    for basis, basis_price in (
+        (shared_basis, shared_price),
+        (basis_by_context, price_by_context),
+    ):
+        for curve in bends(x, y, basis):
+            cost = sum(price + column.cost(x, n, price, CURVES) for column in curve.columns)
+            loss = 0.5 * n * log(max(curve.left, 1e-300)) + cost + basis_price
+            if curve.columns == (LINE,):
+                line = min(line, loss)
+            else:
+                bend = min(bend, loss)
     slopes = [([here * x], inside[0]), ([x - here * x], inside[1]), ([x, here * x], sum(inside))]
-    slopes += [(list(terms), len(terms) * (price + log(CURVES)))] if terms else []
-    for columns in ([here, *others], apart):
-        for own, cost in slopes:
-            left = left_by(y, orthonormal(columns, n), own)
-            split = min(split, 0.5 * n * log(max(left, 1e-300)) + cost + price * len(columns))
+    if terms:
+        slopes.append((list(terms), len(terms) * (price + log(CURVES))))
+    for basis, basis_price in (
+        (basis_with_level, price_with_level),
+        (basis_by_context, price_by_context),
+    ):
+        for slope_columns, cost in slopes:
+            left = left_by(y, basis, slope_columns)
+            split = min(split, 0.5 * n * log(max(left, 1e-300)) + cost + basis_price)
     return line, bend, split
 
 

@@ -1,11 +1,12 @@
 """The numbers by which results are read and compared, each with its reason."""
 
 COMPARED_AT_ONCE = 3
-"""Pairs of contexts that a search by scores compares at its end, two at a time: three contexts.
+"""Pairs of contexts that a search compares at its end, two at a time: three contexts.
 
-Comparing two takes about a tenth of a search (`python benchmarks/reading.py`): at the double, a
-search in four contexts would take half as long again; at one, a file of a result with three
-contexts would keep no claims unless `changes()` was asked before.
+Comparing two takes about a tenth of a search by scores, and a tenth to a third of one by tests
+(`python benchmarks/reading.py`): at the double, a search in four contexts would take half as long
+again; at one, a file of a result with three contexts would keep no claims unless `changes()` was
+asked before.
 """
 MOST_COMPARED_CONTEXTS = 10
 """Contexts of which all pairs are compared with another engine, or told in a report.

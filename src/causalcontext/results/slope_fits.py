@@ -121,17 +121,25 @@ class RowFits:
     With several context variables the rows of two contexts are those that agree with either on the
     variables that differ between the two and on those that are conditioned on; the others stay
     pooled.
+
+    A comparison of two contexts asks for the same regressions several times: moments, possible
+    causes and slopes are computed once for each.
     """
 
     def __init__(self, result: ContextGraphs, moments: Moments | None = None) -> None:
-        found = result.moments if moments is None else moments
-        if found is None:
+        moments_by_cell = result.moments if moments is None else moments
+        if moments_by_cell is None:
             raise NotYetError(
                 "not yet: changes and labels need moments of every context, which this result does"
                 " not have"
             )
         self.result = result
-        self.moments = found
+        self.moments = moments_by_cell
+        self._known_moments: dict[tuple[tuple[int, ...], tuple[int, ...]], Moments] = {}
+        self._known_causes: dict[tuple[int, int, tuple[int, int]], tuple[int, ...]] = {}
+        self._known_slopes: dict[
+            tuple[int, int, tuple[int, ...], tuple[int, int]], tuple[Slope, Slope]
+        ] = {}
         if moments is None and by_ranks(result) and result.rows is not None:
             scores = with_normal_scores(result.rows)
             self.moments = gather_statistics(scores, "listwise").of_columns(scores)
@@ -179,31 +187,52 @@ class RowFits:
         one way in one context and the other way in the other, so slopes are also compared with it
         turned. The slopes of the outcome are those given the possible causes.
         """
-        result = self.result
-        two = (present, absent)
-        endpoints = _endpoints(result, present)
-        apart = list(result.cells.differing(present, absent))
-        found = bool(directed(endpoints)[x, y]) and result.union.kind is GraphKind.CPDAG
-        settled = found and may_cause(endpoints)[apart, y].any() and not endpoints[apart, x].any()
-        asked = [
+        here, there, p = self.slopes_apart(x, y, (present, absent))
+        doubt = SHOWN if there.p < STILL_THERE and not both else ""
+        return SlopeComparison(
+            here, there, p, doubt or self.direction_doubt(x, y, (present, absent))
+        )
+
+    def slopes_apart(self, x: int, y: int, two: tuple[int, int]) -> tuple[Slope, Slope, float]:
+        """The slopes of y on x in two contexts given the possible causes of y, and the largest
+        p-value of "they are the same" over all sets and directions that could be right.
+
+        The p-value is NaN where one of the slopes cannot be compared.
+        """
+        endpoints = _endpoints(self.result, two[0])
+        apart = list(self.result.cells.differing(*two))
+        causes_effect = may_cause(endpoints)[apart, y].any()
+        next_to_cause = endpoints[apart, x].any()
+        directions = [(x, y)]
+        if not self._is_directed(x, y, two) or not causes_effect or next_to_cause:
+            directions.append((y, x))
+        regressions = [
             (cause, effect, given)
-            for cause, effect in (((x, y),) if settled else ((x, y), (y, x)))
+            for cause, effect in directions
             for given in self._sets(cause, effect, two)
         ]
-        p_values = [heterogeneity(self.slopes(*one, two))[1] for one in asked]
-        p_values += [
-            heterogeneity(slopes)[1] for one in asked for slopes in self._turned(*one, two)
-        ]
-        here, there = self.slopes(x, y, possible_causes(result, y, x, two), two)
-        doubt = SHOWN if there.p < STILL_THERE and not both else ""
-        tested = found and result.evidence is None  # a score has weighed the other direction itself
-        if (
-            tested
-            and not doubt
-            and self.unchanged(x, (y, *possible_causes(result, x, y, two)), two) > UNCHANGED
-        ):
-            doubt = "no change if the edge has the other direction"
-        return SlopeComparison(here, there, float(np.max(p_values)), doubt)  # NaN if one is
+        p_values = []
+        for regression in regressions:
+            p_values.append(heterogeneity(self.slopes(*regression, two))[1])
+            p_values += [heterogeneity(slopes)[1] for slopes in self._turned(*regression, two)]
+        here, there = self.slopes(x, y, self._possible_causes(y, x, two), two)
+        return here, there, float(np.max(p_values))
+
+    def direction_doubt(self, x: int, y: int, two: tuple[int, int]) -> str:
+        """Why x -> y may point the other way, where nothing changes; "" if nothing says so.
+
+        After a search by scores nothing is asked: a score has weighed the other direction itself.
+        """
+        if self.result.evidence is not None or not self._is_directed(x, y, two):
+            return ""
+        if self.unchanged(x, (y, *self._possible_causes(x, y, two)), two) > UNCHANGED:
+            return "no change if the edge has the other direction"
+        return ""
+
+    def _is_directed(self, x: int, y: int, two: tuple[int, int]) -> bool:
+        """True where the first of two contexts has x -> y, and no hidden common cause instead."""
+        into_effect = directed(_endpoints(self.result, two[0]))[x, y]
+        return bool(into_effect) and self.result.union.kind is GraphKind.CPDAG
 
     def inside(self, x: int, y: int, place: int) -> tuple[Slope, int, int]:
         """The slope in one context given the set that decided about the pair; the rows, and the
@@ -229,8 +258,14 @@ class RowFits:
         A cause in one context may be an effect in the other, where it bends the slope: there it is
         left out, if a score says so.
         """
-        moments, kept = self._kept(effect, given, two)
-        return slope(moments, 0, cause, effect, kept[0]), slope(moments, 1, cause, effect, kept[1])
+        key = (cause, effect, tuple(given), two)
+        if key not in self._known_slopes:
+            moments, kept = self._kept(effect, given, two)
+            self._known_slopes[key] = (
+                slope(moments, 0, cause, effect, kept[0]),
+                slope(moments, 1, cause, effect, kept[1]),
+            )
+        return self._known_slopes[key]
 
     def _kept(
         self, effect: int, given: Sequence[int], two: tuple[int, int]
@@ -291,7 +326,7 @@ class RowFits:
             for v, kind in enumerate(self.result.data.kinds)
             if kind == Kind.CONTINUOUS and v not in contexts
         ]
-        moments, given = self._given(possible_causes(self.result, y, x, two), two)
+        moments, given = self._given(self._possible_causes(y, x, two), two)
         whole = self.moments.merged()
         variance = np.diagonal(whole.scatter[0]) / whole.rows[0]
         if not {x, y}.issubset(system) or not (variance[system] > 0.0).all():
@@ -328,13 +363,24 @@ class RowFits:
         """The moments of the rows that agree with some contexts, in this order, on the context
         variables `fixed`.
         """
-        cells = self.result.cells
-        views = [cells.number(adaptive(cells.cell(place), fixed)) for place in places]
-        return stacked([self.moments.merged(cells.members(view)) for view in views])
+        key = (tuple(places), tuple(fixed))
+        if key not in self._known_moments:
+            cells = self.result.cells
+            views = [cells.number(adaptive(cells.cell(place), fixed)) for place in places]
+            parts = [self.moments.merged(cells.members(view)) for view in views]
+            self._known_moments[key] = stacked(parts)
+        return self._known_moments[key]
+
+    def _possible_causes(self, effect: int, cause: int, two: tuple[int, int]) -> tuple[int, ...]:
+        """The variables that may cause `effect` in one of two contexts, besides `cause`."""
+        key = (effect, cause, two)
+        if key not in self._known_causes:
+            self._known_causes[key] = possible_causes(self.result, effect, cause, two)
+        return self._known_causes[key]
 
     def _sets(self, cause: int, effect: int, two: tuple[int, int]) -> list[tuple[int, ...]]:
         """The sets given which slopes are compared, each once."""
-        causes = possible_causes(self.result, effect, cause, two)
+        causes = self._possible_causes(effect, cause, two)
         if self.result.evidence is not None:
             return [causes]
         return list(
