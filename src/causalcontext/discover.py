@@ -98,6 +98,7 @@ from causalcontext.screening.thin_levels import (
     thin_levels,
 )
 from causalcontext.search.indicator import links_without_functions
+from causalcontext.settings import FEWEST_FIRST_ROWS, SHORTEST_LIMIT
 from causalcontext.timeseries.windows import (
     SeriesWindows,
     check_complete,
@@ -106,11 +107,7 @@ from causalcontext.timeseries.windows import (
 )
 from causalcontext.version import __version__
 
-SHORTEST = 0.01
-"""Seconds that a search has where a limit is over."""
 CERTAIN = (Why.DATE, Why.IDENTIFIER, Why.TEXT)
-FEWEST_FIRST_ROWS = 100
-"""What the first rows of files can show of a column, and how many rows that takes."""
 SCORE_METHODS = ("score-ac", AUTO)
 """Those that search by scores, or may."""
 RANKS = (
@@ -340,7 +337,9 @@ def _with_best_cut(
     def search(asked: Any, given: Keywords) -> ContextGraphs:
         """A search in the time that is left."""
         left: Any = (
-            {} if limit is None else {"time_limit": max(limit - (monotonic() - begin), SHORTEST)}
+            {}
+            if limit is None
+            else {"time_limit": max(limit - (monotonic() - begin), SHORTEST_LIMIT)}
         )
         return discover(table, asked, names=names, progress=progress, **(given | left))
 

@@ -22,12 +22,8 @@ from typing import Any
 
 import numpy as np
 
-LARGEST_NUMBER = 1e300
-"""The largest number that an option may have (no unit): the square of a larger one overflows, and
-no unit of measurement needs it. A limit of floating point, not a choice."""
-LONGEST_QUOTE = 80
-"""Characters of a value in a message (characters): a line of a terminal. Half cuts names of columns
-that a reader could still tell apart; double fills a message with one value."""
+from causalcontext.settings import LARGEST_NUMBER, LONGEST_QUOTE
+
 _LONG_QUOTE = re.compile(
     rf"""(?<!\w)(['"])((?:(?!\1|\\).|\\.){{{LONGEST_QUOTE - 1}}})(?:(?!\1|\\).|\\.){{2,}}\1(?!\w)"""
 )

@@ -10,6 +10,7 @@ from enum import EnumType
 from typing import TYPE_CHECKING
 
 from causalcontext.errors import OptionError, shortly
+from causalcontext.settings import LONG_SEARCH, NEW_VOTES, QUERIES_KEPT, QUICK_SEARCH, SETTLED_SHARE
 
 if TYPE_CHECKING:
     from rich.progress import Progress, ProgressColumn
@@ -21,22 +22,6 @@ negative sizes.
 STARTS = -1
 COLLIDERS = -2
 """The size in place of the size of sets: random starts of a search; votes on colliders."""
-# The next three numbers shape the forecast alone, never an answer. They were read off searches of
-# random models of 8 to 12 variables (2026-11-15); half and double are not measured.
-QUERIES_KEPT = 0.3
-"""The share of the later queries that is still there a level later, before anything is known about
-it (a share of queries)."""
-NEW_VOTES = 0.58
-"""The share of the sets that vote which were not asked about before (a share of queries)."""
-SETTLED_SHARE = 0.15
-"""A level of so few queries changes the votes no more (a share of the votes)."""
-LONG_SEARCH = 20.0
-"""The time of a search from which on a forecast is worth a line (seconds). Not measured: chosen as
-the time after which somebody looks at a clock."""
-QUICK_SEARCH = 60.0
-"""A forecast names the largest `max_given` with which a search takes less
-(seconds). Not measured.
-"""
 
 Count = Callable[[int, int], None]
 """Called as `count(done, in all)`."""

@@ -244,7 +244,7 @@ def test_categories_may_be_constant_in_a_context(values: tuple[Any, Any]) -> Non
 
 def test_a_table_of_minutes_never_meets_the_score(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(auto, "scored", lambda task: pytest.fail("the score was asked"))
-    monkeypatch.setattr(auto, "LONGEST", 0.05)
+    monkeypatch.setattr(auto, "LONGEST_FORECAST", 0.05)
     assert chosen(cc.discover(table(), "R", method="auto")).startswith(
         "pc-ac: score-ac would take about 0 minutes"
     )

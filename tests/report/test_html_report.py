@@ -73,7 +73,7 @@ def test_effects_are_those_of_the_result(soil):
 
 
 def test_large_results_keep_the_effects_of_linked_pairs(soil, monkeypatch):
-    monkeypatch.setattr(payloads, "MOST_ROWS", 15)
+    monkeypatch.setattr(payloads, "MOST_EFFECT_ROWS", 15)
     data = payload(soil)["effects"]
     assert not data["whole"]
     assert len(data["pairs"]) == 5
@@ -163,7 +163,7 @@ def test_stability_of_another_result_is_refused(soil, tmp_path):
 
 
 def test_large_results_keep_only_the_stories_that_matter(soil, monkeypatch):
-    monkeypatch.setattr(payloads, "MOST_STORIES", 10)
+    monkeypatch.setattr(payloads, "MOST_PAIR_STORIES", 10)
     data = payload(soil)
     edges = {key for graph in data["graphs"] for key in graph}
     assert edges <= {",".join(map(str, pair)) for pair in data["pairs"]}

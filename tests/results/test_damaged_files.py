@@ -17,7 +17,7 @@ import pytest
 
 import causalcontext as cc
 from causalcontext.report.payload import payload
-from causalcontext.results.files import FORMAT, FORMAT_VERSION, checksum
+from causalcontext.results.files import FORMAT, RESULT_FORMAT_VERSION, checksum
 from marks import rest_slow
 from pags import soil_pags
 
@@ -84,7 +84,11 @@ def result_of(kind: str) -> cc.ContextGraphs:
 
 def signed(content: dict[str, Any]) -> str:
     """The content as a file with the right checksum, whatever it is."""
-    head = {"format": FORMAT, "format_version": FORMAT_VERSION, "checksum": checksum(content)}
+    head = {
+        "format": FORMAT,
+        "format_version": RESULT_FORMAT_VERSION,
+        "checksum": checksum(content),
+    }
     return json.dumps({**content, **head})
 
 

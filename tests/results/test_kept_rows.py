@@ -86,7 +86,7 @@ def test_made_contexts_and_booleans_too(tmp_path):
 
 
 def test_too_large_and_lags_are_refused(result, table, tmp_path, monkeypatch):
-    monkeypatch.setattr(content, "MOST_CELLS", 100)
+    monkeypatch.setattr(content, "MOST_FILE_CELLS", 100)
     with pytest.raises(
         cc.OptionError, match="at most 100 cells, this table has 400 rows of 6 columns"
     ):

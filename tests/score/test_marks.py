@@ -13,7 +13,8 @@ from causalcontext.graphs.dags import OpenGraphs
 from causalcontext.graphs.endpoints import Endpoint, adjacent, directed, marked
 from causalcontext.results.evidence import score_edges
 from causalcontext.results.explain import explained
-from causalcontext.score.judgement import CLEAR, FOLLOWED, direct, in_table
+from causalcontext.results.settings import CLEAR_MARGIN, LARGEST_MARGIN
+from causalcontext.score.judgement import direct, in_table
 from causalcontext_lab.simulate import random_model
 from marks import rest_slow
 
@@ -63,8 +64,10 @@ def test_all_models_near_the_best_one_have_what_is_agreed_and_the_marks_are_its_
     contexts = data.table.contexts
     rivals, near = found.rivals(told.model), [told.model]
     for cause, effect in np.argwhere(told.model.links.any(axis=0)).tolist():
-        other = rivals(cause, effect, told.model.score - FOLLOWED)
-        near += [other] if other is not None and other.score > told.model.score - CLEAR else []
+        other = rivals(cause, effect, told.model.score - LARGEST_MARGIN)
+        near += (
+            [other] if other is not None and other.score > told.model.score - CLEAR_MARGIN else []
+        )
     reversed_in_one = np.any([other.links.swapaxes(1, 2) for other in near], axis=0)
     missing_in_one = np.any([~other.links.any(axis=0) for other in near], axis=0)
     assert np.array_equal(told.agreed, told.model.links & ~reversed_in_one & ~missing_in_one)
@@ -93,7 +96,7 @@ def test_all_models_near_the_best_one_have_what_is_agreed_and_the_marks_are_its_
 
 
 def test_a_link_that_a_model_near_the_best_one_does_not_have_is_open_unless_marks_need_it():
-    """Directions with a margin below `CLEAR` are arrows only by a rule, or as colliders that an
+    """Directions with a margin below `CLEAR_MARGIN` are arrows only by a rule, or as colliders that an
     extension needs.
     """
     weak, arrows = 0, 0
@@ -102,7 +105,7 @@ def test_a_link_that_a_model_near_the_best_one_does_not_have_is_open_unless_mark
             model_table(300, 60 + seed, coefficients=WEAK), "R", method="score-ac", curves="never"
         )
         edges = result.edges()
-        for edge in edges[edges["margin"] < CLEAR].itertuples():
+        for edge in edges[edges["margin"] < CLEAR_MARGIN].itertuples():
             weak += 1
             if edge.mark == "-->":
                 arrows += 1

@@ -26,6 +26,7 @@ from causalcontext.ci_tests.rows import (
     standardised,
     untestable,
 )
+from causalcontext.ci_tests.settings import BASIS_HINGES, BASIS_STEPS
 from causalcontext.data.columns import Kind
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.sufficient_statistics import SufficientStatistics
@@ -33,12 +34,6 @@ from causalcontext.kernels.arrays import Floats
 from causalcontext.kernels.rows.basis import SAME_CURVE, Basis, answer_basis
 from causalcontext.kernels.rows.scan import add_cross_products, mirror
 from causalcontext.views import CIQuery, Outcomes, Reason
-
-HINGES = (0.4, 0.6, 0.2, 0.8, 0.1, 0.9, 0.03, 0.97)
-"""Quantiles. The first two, which treat both tails alike, are also asked about at the ends of a
-pair; without those in the tails, what a wave leaves there is common to both ends, and is taken for
-a link."""
-STEPS = (0.2, 0.35, 0.5, 0.65, 0.8)
 
 
 @dataclass(frozen=True)
@@ -159,8 +154,8 @@ def offered(values: Floats) -> Floats:
     if values.size == 0 or values.min() == values.max():
         return np.empty((0, len(values)))
     x = standardised(values)
-    hinges = np.quantile(x, HINGES)
-    steps = np.quantile(x, STEPS)
+    hinges = np.quantile(x, BASIS_HINGES)
+    steps = np.quantile(x, BASIS_STEPS)
     functions = chain(
         [x, x * x], (np.maximum(x - at, 0.0) ** 2 for at in hinges), (x > at for at in steps)
     )

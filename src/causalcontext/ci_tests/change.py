@@ -34,6 +34,14 @@ from causalcontext.ci_tests.rows import (
     standardised,
     untestable,
 )
+from causalcontext.ci_tests.settings import (
+    CLEAR_IN_SAMPLE,
+    LOOK_BELOW,
+    SAMPLE_ROWS,
+    SHARED_FIT_SLACK,
+    SHARED_FIT_TOLERANCE,
+    WIDE_COLUMNS,
+)
 from causalcontext.data.columns import Kind
 from causalcontext.data.dataset import Dataset, thinned
 from causalcontext.data.moments import Moments
@@ -46,20 +54,8 @@ from causalcontext.kernels.rows.likelihoods import LOGIT
 from causalcontext.kernels.rows.robust_change import CLEAR, GATE_LEVEL, CellMoments, Parts
 from causalcontext.views import CIQuery, Reason
 
-LOOK_BELOW = 0.2
-"""The gate can only raise a p-value, so above this one it is not looked at: no decision depends on
-it.
-"""
 ALWAYS = 2.0
 """A gate level above every p-value."""
-CLEAR_IN_SAMPLE = 1e-9
-"""A bound that has to hold in some of the rows, before all of them are spared."""
-SAMPLE_ROWS = (1500, 3000)
-WIDE = 100
-TOLERANCE = 0.02
-"""Gain of likelihood that ends a shared fit."""
-SLACK = 0.5
-"""Likelihood that a shared fit may be wrong by."""
 
 
 class ChangeTest(RowTest):
@@ -271,7 +267,7 @@ class SharedFits:
             level = CLEAR if sample == len(self._samples) - 1 else CLEAR_IN_SAMPLE
             small = self._fit(sample, given)
             large = self._fit(sample, both)
-            gain = large[0] - small[0] - SLACK
+            gain = large[0] - small[0] - SHARED_FIT_SLACK
             free = small[1].shape[0]
             if kernels.bound_of_logit(gain, free) > level:
                 continue
@@ -280,7 +276,7 @@ class SharedFits:
             p: float = kernels.bound_of_logit(gain - lost, free)
             if p > level:
                 p = kernels.bound_of_logit(
-                    self._fit_turned(sample, both, turned) - small[0] - SLACK, free
+                    self._fit_turned(sample, both, turned) - small[0] - SHARED_FIT_SLACK, free
                 )
             if p <= level:
                 return p
@@ -309,7 +305,7 @@ class SharedFits:
                     len(slopes) + 1,
                     slopes.reshape(-1),
                     RIDGE,
-                    TOLERANCE,
+                    SHARED_FIT_TOLERANCE,
                 )
                 self._fitted[k, some] = likelihood, slopes
         return self._fitted[sample, members]
@@ -343,7 +339,9 @@ class SharedFits:
         chosen[at] = (chosen[at] - np.einsum("a,ai->i", weights, chosen)) / left
         slopes += slopes[:, [at]] * weights
         slopes[:, at] *= left
-        return fit_glm(LOGIT, chosen, codes, len(slopes) + 1, slopes.reshape(-1), RIDGE, TOLERANCE)
+        return fit_glm(
+            LOGIT, chosen, codes, len(slopes) + 1, slopes.reshape(-1), RIDGE, SHARED_FIT_TOLERANCE
+        )
 
 
 def _chosen(design: Floats, members: tuple[int, ...]) -> Floats:
@@ -354,7 +352,11 @@ def _products(columns: Floats) -> Floats:
     """Of all pairs; few columns have the same digits whatever the names that order them, many are
     worth BLAS.
     """
-    return columns @ columns.T if len(columns) > WIDE else np.einsum("ai,bi->ab", columns, columns)
+    return (
+        columns @ columns.T
+        if len(columns) > WIDE_COLUMNS
+        else np.einsum("ai,bi->ab", columns, columns)
+    )
 
 
 def change_of_moments(classes: Sequence[Moments], spread: float) -> Comparison:

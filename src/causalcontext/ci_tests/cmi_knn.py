@@ -26,6 +26,7 @@ from causalcontext.ci_tests.rows import (
     permutation_p,
     untestable,
 )
+from causalcontext.ci_tests.settings import FEWEST_NEIGHBOUR_ROWS, LARGEST_RANKED_TABLE
 from causalcontext.data.columns import Kind
 from causalcontext.data.dataset import mean_ranks
 from causalcontext.errors import OptionError
@@ -33,11 +34,6 @@ from causalcontext.kernels.arrays import Bools, Floats, Ints, Shorts
 from causalcontext.kernels.rows import neighbours
 from causalcontext.kernels.threads import in_threads
 from causalcontext.views import Reason
-
-FEWEST_ROWS = 10
-"""Rows that a query needs, and rows whose x has to have somewhere to go."""
-LARGEST_TABLE = 16_000
-"""Twice the ranks of this many rows are 16-bit integers."""
 
 
 @dataclass(frozen=True)
@@ -97,9 +93,10 @@ class CmiKnn(RowTest):
             raise OptionError(
                 f"shuffle_neighbours is {self.shuffle_neighbours!r}, expected at least 2"
             )
-        if not FEWEST_ROWS <= self.most_rows <= LARGEST_TABLE:
+        if not FEWEST_NEIGHBOUR_ROWS <= self.most_rows <= LARGEST_RANKED_TABLE:
             raise OptionError(
-                f"most_rows is {self.most_rows!r}, expected {FEWEST_ROWS} to {LARGEST_TABLE}"
+                f"most_rows is {self.most_rows!r}, expected {FEWEST_NEIGHBOUR_ROWS} to"
+                f" {LARGEST_RANKED_TABLE}"
             )
 
     def compare(
@@ -114,7 +111,7 @@ class CmiKnn(RowTest):
             if thin[0] is None or thin[1] is None:
                 return untestable(Reason.CONSTANT)
             return self.compare(thin[0], thin[1], [z for z in thin[2:] if z is not None], random)
-        if x.values.size < max(FEWEST_ROWS, self.neighbours + 2):
+        if x.values.size < max(FEWEST_NEIGHBOUR_ROWS, self.neighbours + 2):
             return untestable(Reason.FEW_ROWS)
         if (
             y.kind is Kind.CATEGORICAL and x.kind is not Kind.CATEGORICAL
@@ -179,9 +176,9 @@ def rank_space(x: Variable, y: Variable, given: Sequence[Variable]) -> RankSpace
     """
     variables = (x, y, *given)
     rows = x.values.size
-    if rows > LARGEST_TABLE:
+    if rows > LARGEST_RANKED_TABLE:
         raise OptionError(
-            f"there are {rows} rows, expected at most {LARGEST_TABLE}: draw some of them"
+            f"there are {rows} rows, expected at most {LARGEST_RANKED_TABLE}: draw some of them"
         )
     is_code = np.array([variable.kind is Kind.CATEGORICAL for variable in variables])
     columns = [
@@ -227,11 +224,11 @@ class Permutable(NamedTuple):
         the same in all.
         """
         partners = (self.nearest[self.loose] >= 0).sum(axis=1)
-        if self.strata.size + (partners > 1).sum() < FEWEST_ROWS:
+        if self.strata.size + (partners > 1).sum() < FEWEST_NEIGHBOUR_ROWS:
             return Reason.FEW_ROWS
         if (
-            self._movable(space.columns[0]) < FEWEST_ROWS
-            or self._movable(space.columns[1]) < FEWEST_ROWS
+            self._movable(space.columns[0]) < FEWEST_NEIGHBOUR_ROWS
+            or self._movable(space.columns[1]) < FEWEST_NEIGHBOUR_ROWS
         ):
             return Reason.COLLINEAR
         return Reason.TESTABLE

@@ -13,7 +13,6 @@ import scipy
 from numpy.typing import NDArray
 
 from causalcontext.ci_tests.designs import (
-    FEWEST_DF,
     added_to,
     association,
     base_of,
@@ -22,13 +21,12 @@ from causalcontext.ci_tests.designs import (
     strata_of,
 )
 from causalcontext.ci_tests.rows import Comparison, RowTest, Variable, as_variable, untestable
+from causalcontext.ci_tests.settings import FEWEST_DF, USABLE_SHARE
 from causalcontext.data.columns import Kind
 from causalcontext.kernels.arrays import Floats
 from causalcontext.views import Reason
 
 Rows = NDArray[np.intp]
-USABLE_SHARE = 0.8
-"""Part of the rows that must lie in strata with spare rows for slopes to be fitted in each."""
 
 
 @dataclass(frozen=True)

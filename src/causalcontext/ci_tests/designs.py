@@ -21,13 +21,10 @@ import scipy
 from numpy.typing import NDArray
 
 from causalcontext.ci_tests.rows import Comparison, Variable, untestable
+from causalcontext.ci_tests.settings import FEWEST_DF, LEAST_UNEXPLAINED_SHARE
 from causalcontext.data.columns import Kind
 from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.views import Reason
-
-SMALLEST_SHARE = 1e-5
-"""A column whose unexplained part is shorter than this share of it adds nothing."""
-FEWEST_DF = 5
 
 
 def columns_of(variable: Variable) -> Floats:
@@ -72,7 +69,7 @@ def added_to(base: Floats, columns: Floats) -> Floats:
     for _ in range(2):  # once more for what rounding left
         scaled = scaled - base @ (base.T @ scaled / rows)
     left, spread, _ = np.linalg.svd(scaled, full_matrices=False)
-    return np.asarray(left[:, spread > SMALLEST_SHARE] * np.sqrt(rows))
+    return np.asarray(left[:, spread > LEAST_UNEXPLAINED_SHARE] * np.sqrt(rows))
 
 
 def strata_of(given: Sequence[Variable], rows: int) -> Ints:

@@ -16,15 +16,11 @@ import scipy
 
 from causalcontext.ci_tests.designs import level_numbers, parts_of, strata_of
 from causalcontext.ci_tests.rows import Comparison, RowTest, Variable, sequential_p, untestable
+from causalcontext.ci_tests.settings import FEWEST_TABLE_ROWS, ROWS_PER_CELL
 from causalcontext.data.columns import Kind
 from causalcontext.kernels.arrays import Ints
 from causalcontext.kernels.rows.permutations import cell_sum, permuted_exceedances
 from causalcontext.views import Reason
-
-ROWS_PER_CELL = 10
-"""Fewer than this on average, and the p-value comes from permutations."""
-FEWEST_ROWS = 10
-"""In the strata that count; with fewer rows, no table is unlikely enough."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +43,7 @@ class GSquared(RowTest):
     ) -> Comparison:
         """The answer for one query."""
         tables = tables_of(x, y, given)
-        if len(tables.x) < FEWEST_ROWS:
+        if len(tables.x) < FEWEST_TABLE_ROWS:
             return untestable(Reason.FEW_ROWS)
         zeros = np.zeros((int(tables.x.max()) + 1, int(tables.y.max()) + 1), dtype=np.int64)
         counts = np.arange(len(tables.x) + 1.0)

@@ -16,6 +16,7 @@ import numpy as np
 import scipy
 
 from causalcontext.ci_tests.protocol import Declared, Label, Strength, grouped, no_outcomes, put
+from causalcontext.ci_tests.settings import FAIR_SQUARES, USUAL_SIZE
 from causalcontext.data.moments import Moments
 from causalcontext.kernels.arrays import Floats
 from causalcontext.kernels.levels.gaussian import (
@@ -35,11 +36,7 @@ OTHER_LABELS = (Label("partial-correlation by context"), Label("context-change")
 """What two system variables given a context on all rows are tested by, a context against one of
 them, two contexts.
 """
-FAIR = 1e60
-"""Sums of squares between 1 / this and this are multiplied as they are."""
 _MAKING_ROOM = Lock()
-USUAL_SIZE = 10
-"""Terms of LR* are computed for conditioning sets up to this size at once."""
 Answer = tuple[float, float, int, int]
 """Statistic, degrees of freedom, rows, reason."""
 WILKS_PLACE = 3
@@ -246,7 +243,10 @@ def _in_fair_units(moments: Moments) -> Moments:
     under- or overflow.
     """
     squares = moments.squares
-    if squares.max(initial=0.0) < FAIR and squares[squares > 0.0].min(initial=1.0) > 1.0 / FAIR:
+    if (
+        squares.max(initial=0.0) < FAIR_SQUARES
+        and squares[squares > 0.0].min(initial=1.0) > 1.0 / FAIR_SQUARES
+    ):
         return moments
     units = np.sqrt(np.where(squares > 0.0, squares, 1.0) / max(int(moments.rows.sum()), 1))
     return Moments(moments.rows, moments.mean / units, moments.scatter / units[:, None] / units)

@@ -16,7 +16,7 @@ from typing import ClassVar
 import numpy as np
 import scipy
 
-from causalcontext.ci_tests.designs import FEWEST_DF, added_to, association, base_of, columns_of
+from causalcontext.ci_tests.designs import added_to, association, base_of, columns_of
 from causalcontext.ci_tests.gaussian import (
     FISHER_LABEL,
     OTHER_LABELS,
@@ -25,6 +25,7 @@ from causalcontext.ci_tests.gaussian import (
 )
 from causalcontext.ci_tests.protocol import Label, Needs, Strength
 from causalcontext.ci_tests.rows import Comparison, RowTest, Variable, untestable
+from causalcontext.ci_tests.settings import FEWEST_DF
 from causalcontext.data.columns import Kind
 from causalcontext.data.dataset import Dataset, gaussian_ranks
 from causalcontext.data.sufficient_statistics import SufficientStatistics

@@ -20,7 +20,7 @@ import numpy as np
 import scipy
 
 from causalcontext.ci_tests import protocol
-from causalcontext.ci_tests.change import LOOK_BELOW, PreparedChange, change_of_moments
+from causalcontext.ci_tests.change import PreparedChange, change_of_moments
 from causalcontext.ci_tests.gaussian import PreparedGaussian
 from causalcontext.ci_tests.partial_correlation import LinearGaussian
 from causalcontext.ci_tests.protocol import (
@@ -33,6 +33,7 @@ from causalcontext.ci_tests.protocol import (
 )
 from causalcontext.ci_tests.registry import PreparedComposite
 from causalcontext.ci_tests.rows import Comparison
+from causalcontext.ci_tests.settings import LOOK_BELOW, MOST_PREPARED, NEAR_CHI_SQUARED
 from causalcontext.data.checks import check_none_infinite, check_statistics
 from causalcontext.data.columns import Kind
 from causalcontext.data.completion import POOLED, Completed, complete
@@ -45,12 +46,6 @@ from causalcontext.data.sufficient_statistics import (
 from causalcontext.kernels.arrays import Bools, Floats
 from causalcontext.kernels.limits import SPARE_ROWS
 from causalcontext.views import CIQuery, Outcomes, Reason
-
-NEAR = 0.1
-"""How far p-values are on average from those of a chi-squared statistic that is taken for one."""
-MOST_PREPARED = 64
-"""Sets of incomplete columns whose prepared test is kept."""
-
 
 Preparation = tuple[Dataset, SufficientStatistics, PreparedTest]
 """A checked table without empty contexts, its moments, and the test for it."""
@@ -284,7 +279,7 @@ def pooled(answers: Sequence[Outcomes], labels: Sequence[Label]) -> Outcomes:
         [np.abs(scipy.special.chdtrc(own, np.abs(one.statistic)) - one.p) for one in answers],
         axis=0,
     )
-    df = np.where(ratio & (away < NEAR), own, 1.0)
+    df = np.where(ratio & (away < NEAR_CHI_SQUARED), own, 1.0)
     p = pooled_p(np.array([one.p for one in answers]), df)
     untestable = reason != Reason.TESTABLE
     statistic, p = (np.where(untestable, np.nan, own) for own in (statistic, p))

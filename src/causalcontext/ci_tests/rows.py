@@ -24,6 +24,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.ci_tests.protocol import Declared, Label, Needs, Strength
+from causalcontext.ci_tests.settings import (
+    DRAWS_AT_ONCE,
+    ENOUGH_REACHED,
+    FEWEST_DRAWS_AT_ONCE,
+    MOST_BOOTSTRAP_DRAWS,
+    STATISTIC_ROUNDING,
+)
 from causalcontext.data.columns import Kind
 from causalcontext.data.dataset import Dataset, complete_rows
 from causalcontext.data.sufficient_statistics import SufficientStatistics
@@ -234,15 +241,6 @@ Count = Callable[[Floats, int], tuple[int, int]]
 """`draw(uniforms, most)`, uniforms of shape (draws, rows): how many reach the observed statistic,
 of how many.
 """
-ENOUGH = 20
-DRAWS = 500
-BATCH = 20
-"""Of `sequential_p`: draws end when `ENOUGH` reach the observed statistic, else after `DRAWS`;
-`BATCH` at a time.
-"""
-
-_FEWEST_AT_ONCE = 8
-_ROUNDING = 1e-9
 
 
 def permutation_p(observed: float, draw: Draw, most: int, enough: int | None) -> float:
@@ -264,11 +262,13 @@ def permutation_p(observed: float, draw: Draw, most: int, enough: int | None) ->
     0.5
     """
     threshold = (
-        observed - _ROUNDING * max(1.0, abs(observed)) if np.isfinite(observed) else observed
+        observed - STATISTIC_ROUNDING * max(1.0, abs(observed))
+        if np.isfinite(observed)
+        else observed
     )
     reached, drawn = 0, 0
     while drawn < most:
-        wanted = most if enough is None else max(enough - reached, _FEWEST_AT_ONCE)
+        wanted = most if enough is None else max(enough - reached, FEWEST_DRAWS_AT_ONCE)
         hits = np.flatnonzero(draw(drawn, min(wanted, most - drawn)) >= threshold)
         if enough is not None and reached + hits.size >= enough:
             return enough / float(drawn + hits[enough - reached - 1] + 1)
@@ -290,8 +290,8 @@ def check_permutations(permutations: int, enough: int | None) -> None:
 def sequential_p(draw: Count, rows: int, random: np.random.Generator) -> float:
     """The share of draws that reach the observed statistic, which counts as a draw where few do."""
     reached = drawn = 0
-    while reached < ENOUGH and drawn < DRAWS:
-        more, made = draw(random.random((BATCH, rows)), ENOUGH - reached)
+    while reached < ENOUGH_REACHED and drawn < MOST_BOOTSTRAP_DRAWS:
+        more, made = draw(random.random((DRAWS_AT_ONCE, rows)), ENOUGH_REACHED - reached)
         reached = reached + more
         drawn = drawn + made
-    return reached / drawn if reached >= ENOUGH else (reached + 1) / (drawn + 1)
+    return reached / drawn if reached >= ENOUGH_REACHED else (reached + 1) / (drawn + 1)

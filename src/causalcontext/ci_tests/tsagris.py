@@ -28,30 +28,24 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
-from causalcontext.ci_tests.designs import FEWEST_DF, added_to, association, base_of, columns_of
+from causalcontext.ci_tests.designs import added_to, association, base_of, columns_of
 from causalcontext.ci_tests.rows import Comparison, RowTest, Variable, sequential_p, untestable
+from causalcontext.ci_tests.settings import (
+    CLEAR_P,
+    COSTLIEST_BOOTSTRAP,
+    COSTLIEST_FIT,
+    FEWEST_DF,
+    FEWEST_ROWS_PER_COEFFICIENT,
+    FIT_CONVERGED,
+    INSIGNIFICANT_P,
+    NO_INFORMATION,
+    ROWS_PER_COEFFICIENT,
+)
 from causalcontext.data.columns import Kind
 from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.kernels.rows.glm import drawn_exceedances, first_slopes, fit_glm, probabilities
 from causalcontext.kernels.rows.likelihoods import LOGIT, ORDINAL, PASSES, POISSON, call_pass
 from causalcontext.views import Reason
-
-ROWS_PER_COEFFICIENT = 15
-CLEAR = 1e-5
-INSIGNIFICANT = 0.25
-"""A chi-squared p-value below the first is kept from a third of these rows on, one above the second
-always.
-"""
-FEWEST_ROWS_PER_COEFFICIENT = 2
-"""Below this not even the bootstrap is run."""
-COSTLIEST_FIT = 5e7
-COSTLIEST_BOOTSTRAP = 4e5
-"""Rows times coefficients squared, up to which a fit is made, and made again for every draw."""
-NO_INFORMATION = 1e-3
-"""Information below which a direction of the coefficients is not estimable; 1 is what a single row
-can give.
-"""
-CONVERGED = 1e-9
 
 
 @dataclass(frozen=True)
@@ -183,7 +177,7 @@ def compare_fits(response: Response, base: Floats, added: Floats) -> NestedFits:
 def _fit(response: Response, design: Floats, start: Floats) -> LikelihoodFit:
     family, values, classes = response
     slopes = start.copy()
-    tolerance = CONVERGED * (1.0 + 1e-3 * values.size)
+    tolerance = FIT_CONVERGED * (1.0 + 1e-3 * values.size)
     return LikelihoodFit(fit_glm(family, design, values, classes, slopes, 0.0, tolerance), slopes)
 
 
@@ -214,7 +208,7 @@ def _answer_classes(found: NestedFits, needed: int, random: np.random.Generator)
     p, (family, _, classes) = float(scipy.special.chdtrc(found.df, found.ratio)), found.response
     share = probabilities(family, found.base, classes, found.small.slopes)
     each = float((1.0 - (share**2).sum(axis=1)).sum()) * classes / (classes - 1) / needed
-    clear = p > INSIGNIFICANT or (p < CLEAR and each >= ROWS_PER_COEFFICIENT / 3)
+    clear = p > INSIGNIFICANT_P or (p < CLEAR_P and each >= ROWS_PER_COEFFICIENT / 3)
     if each < ROWS_PER_COEFFICIENT and not clear and len(share) * needed**2 <= COSTLIEST_BOOTSTRAP:
         fixed = (
             PASSES[family](),

@@ -20,7 +20,6 @@ from causalcontext.data.columns import Kind, number_text
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.tables import cells_of, read_table
 from causalcontext.errors import (
-    LARGEST_NUMBER,
     DataError,
     NotYetError,
     OptionError,
@@ -29,6 +28,7 @@ from causalcontext.errors import (
     shortly,
 )
 from causalcontext.kernels.arrays import Codes, Floats, Values
+from causalcontext.settings import LARGEST_NUMBER
 from causalcontext.views import Contexts
 
 MOST_BINS = 1000

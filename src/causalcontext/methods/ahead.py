@@ -35,6 +35,7 @@ from causalcontext.data.dataset import Dataset
 from causalcontext.kernels import compiling
 from causalcontext.kernels.compiling import code_folder, logger, settings
 from causalcontext.methods.auto import choose_by_columns, choose_for_windows
+from causalcontext.methods.settings import GARBAGE_THRESHOLDS
 from causalcontext.progress import bar
 from causalcontext.score.data import orders_of
 from causalcontext.score.search import is_quick
@@ -59,8 +60,6 @@ SENTENCE = "compiling for this machine, once: about half a minute"
 LONG_SENTENCE = "compiling everything for this machine, once: a minute or two"
 DONE = "done"
 """What a worker answers."""
-_RARELY = (100_000, 50, 100)
-"""When to look for garbage while compiling: a compiler makes many objects that live."""
 _asked: set[str] = set()
 
 
@@ -224,7 +223,7 @@ def answer_names() -> None:
         signal.SIGINT, signal.SIG_IGN
     )  # Ctrl-C on a terminal reaches all; who started this one ends it
     compiling.only_for_disk = True
-    gc.set_threshold(*_RARELY)
+    gc.set_threshold(*GARBAGE_THRESHOLDS)
     for line in sys.stdin:
         try:
             call_part(*line.split())

@@ -20,45 +20,26 @@ from causalcontext.methods.forecast import forecast
 from causalcontext.methods.method_object import MethodObject, method_object
 from causalcontext.methods.pc_ac import pc_ac
 from causalcontext.methods.pc_p import pc_p
-from causalcontext.methods.score_ac import FEWEST, few_rows, score_ac, scored
+from causalcontext.methods.score_ac import few_rows, score_ac, scored
+from causalcontext.methods.settings import (
+    ENOUGH_ROWS,
+    FEWEST_ROWS_A_CONTEXT,
+    FEWEST_ROWS_A_VARIABLE,
+    FEWEST_ROWS_FOR_SCORE,
+    FEWEST_SCANNED_ROWS,
+    LEAST_WEIGHT,
+    LONGEST_FORECAST,
+    MOST_COLUMNS_OF_SERIES,
+    MOST_MISFITTED,
+    STRONG_CORRELATION,
+    TIED_VARIANCE,
+    TOLD_AS_HOURS,
+)
 from causalcontext.methods.task import Task
 from causalcontext.model_checks.violations import CURVES, UNEXPLAINED, Violation
 from causalcontext.results.notes import About, Note
 from causalcontext.results.outcome import Outcome
 from causalcontext.score.options import MOST_LEVELS
-
-LONGEST = 60.0
-"""Forecast seconds of score-ac up to which it is tried: who waits longer should have asked for it,
-and tests, which take seconds, err far more often (10,000 rows of 30 columns with curves: arrow F1
-.66, by scores 1.00 in 5 s)."""
-LARGEST_IN_MINUTES = 2.0 * 3600.0
-"""Seconds that are told as hours."""
-MOST_COLUMNS_OF_SERIES = 100
-"""Columns of a time series up to which its windows are searched by scores; what these cost is not
-forecast.
-"""
-FEW_ROWS = 60
-FEW_A_CONTEXT = 30
-FEW_A_VARIABLE = 3
-"""With fewer rows than this, in all, a context or a variable, score-ac has more false links than
-PC-AC.
-"""
-ENOUGH_ROWS = 300
-"""So many rows are enough for any number of variables: the price of a link grows with it. With 200
-variables and 300 rows score-ac has fewer false links than PC-AC."""
-NOTHING_LEFT = 1e-9
-SHARE = 0.05
-"""A combination of columns in standard units with less variance is constant; columns with such a
-weight are in it.
-"""
-STRONG = 0.25
-"""A correlation of this size between a residual and (squares of) earlier variables bends a
-mechanism visibly.
-"""
-MOST_BENT = 1.0 / 3.0
-"""With so many of the mechanisms misfitted, the likelihood compares wrong models with each other:
-nothing fits.
-"""
 
 
 @dataclass(frozen=True)
@@ -124,9 +105,9 @@ def choose_by_residuals(findings: Sequence[Violation], variables: int) -> Method
         for finding in reversed(findings)
         if finding.kind in UNEXPLAINED
         for column, size in zip(finding.columns, finding.sizes, strict=True)
-        if size > STRONG
+        if size > STRONG_CORRELATION
     }
-    if len(bent) >= max(2.0, MOST_BENT * variables):
+    if len(bent) >= max(2.0, MOST_MISFITTED * variables):
         words = (
             "variables have residuals of unequal variance, so links may be false: try"
             " method='pc-ac', test='sandwich' or 'cmi-knn'"
@@ -189,7 +170,7 @@ def _refused(data: Dataset) -> str:
 def _slow(data: Dataset) -> str:
     """Why score-ac would take long; "" if it does not."""
     seconds = forecast(data)
-    if seconds <= LONGEST:
+    if seconds <= LONGEST_FORECAST:
         return ""
     return (
         f"score-ac would take about {_duration(seconds)} here (forecast); pass method='score-ac' to"
@@ -203,7 +184,7 @@ def _duration(seconds: float) -> str:
     >>> _duration(64.0), _duration(170.0), _duration(4_000.0), _duration(90_000.0)
     ('1 minute', '3 minutes', '70 minutes', '25 hours')
     """
-    if seconds >= LARGEST_IN_MINUTES:
+    if seconds >= TOLD_AS_HOURS:
         return f"{seconds / 3600.0:.0f} hours"
     minutes = seconds / 60.0
     whole = round(minutes) if minutes < 10.0 else round(minutes, -1)
@@ -220,11 +201,13 @@ def _degenerate(data: Dataset, statistics: SufficientStatistics) -> str:
     rows = statistics.moments.rows
     names = statistics.names
     if rows.sum() < max(
-        FEW_ROWS, FEW_A_CONTEXT * len(rows), min(FEW_A_VARIABLE * len(names), ENOUGH_ROWS)
+        FEWEST_ROWS_FOR_SCORE,
+        FEWEST_ROWS_A_CONTEXT * len(rows),
+        min(FEWEST_ROWS_A_VARIABLE * len(names), ENOUGH_ROWS),
     ):
         contexts = f" in {len(rows)} contexts" if len(rows) > 1 else ""
         return f"{rows.sum()} rows are few for a model of {len(names)} variables{contexts}"
-    if rows.min() < FEWEST:
+    if rows.min() < FEWEST_SCANNED_ROWS:
         return f"context {data.values[int(rows.argmin())]!r} has {rows.min()} rows"
     numbers = [
         place for place, position in enumerate(data.system) if data.kinds[position].is_number
@@ -252,4 +235,6 @@ def _tied(scatter: Floats) -> list[int]:
     scatter = scatter[np.ix_(varies, varies)]
     scale = np.sqrt(np.diagonal(scatter))
     values, vectors = np.linalg.eigh(scatter / scale[:, None] / scale)
-    return varies[np.abs(vectors[:, 0]) > SHARE].tolist() if values[0] < NOTHING_LEFT else []
+    return (
+        varies[np.abs(vectors[:, 0]) > LEAST_WEIGHT].tolist() if values[0] < TIED_VARIANCE else []
+    )

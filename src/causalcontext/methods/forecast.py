@@ -14,31 +14,18 @@ from causalcontext.data.coarse import few_valued
 from causalcontext.data.columns import Kind
 from causalcontext.data.dataset import Dataset, complete_rows
 from causalcontext.kernels.arrays import Floats
+from causalcontext.methods.settings import (
+    BENT_ERRORS,
+    CONTEXT_POWER,
+    LEAST_SECONDS,
+    ROWS_FOR_CURVES,
+    SECONDS_PER_CURVE,
+    SECONDS_PER_LOGIT,
+    SECONDS_PER_PAIR,
+    SECONDS_PER_TRIPLE,
+    SECONDS_PER_VALUE,
+)
 from causalcontext.score.options import MOST_CURVED_VARIABLES
-
-AT_LEAST = 0.1
-"""Seconds of any search."""
-A_VALUE = 1.3e-6
-"""Seconds a value (a row of a column) and root of contexts: densities, residual checks, wrong
-cells.
-"""
-A_PAIR = 1e-4
-A_TRIPLE = 1.8e-7
-"""Seconds a pair of columns, and a triple: climbs from several orders, and what the search asks
-about every link.
-"""
-CONTEXTS = 1.4
-"""Climbs grow with this power of the contexts: every set of contexts may have its mechanism."""
-A_LOGIT = 1.5e-7
-"""Seconds a row, a column and a square of levels of a category: fits of logits."""
-A_CURVE = 3.5e-7
-"""Seconds a row, a pair of columns and a context where the table has curves: what every curve would
-gain, again and again."""
-LOOK = 2_000
-"""Rows that tell whether there are curves."""
-BENT = 5.0
-"""In standard errors: a correlation of a square or a cube with another column, beside the line,
-that chance does not give among all pairs."""
 
 
 def forecast(data: Dataset) -> float:
@@ -49,13 +36,18 @@ def forecast(data: Dataset) -> float:
     rows = data.n_rows
     columns = len(data.system)
     contexts = len(data.contexts.cells)
-    climbs = (A_PAIR * columns**2 + A_TRIPLE * columns**3) * contexts**CONTEXTS
+    climbs = (
+        SECONDS_PER_PAIR * columns**2 + SECONDS_PER_TRIPLE * columns**3
+    ) * contexts**CONTEXT_POWER
     values = rows * columns * np.sqrt(contexts)
     seconds = (
-        AT_LEAST + climbs + A_VALUE * values + A_LOGIT * rows * columns * _squared_levels(data)
+        LEAST_SECONDS
+        + climbs
+        + SECONDS_PER_VALUE * values
+        + SECONDS_PER_LOGIT * rows * columns * _squared_levels(data)
     )
     if columns <= MOST_CURVED_VARIABLES and has_curves(data):
-        seconds += climbs + A_CURVE * rows * columns**2 * contexts
+        seconds += climbs + SECONDS_PER_CURVE * rows * columns**2 * contexts
     return float(seconds)
 
 
@@ -68,7 +60,7 @@ def has_curves(data: Dataset) -> bool:
     complete = complete_rows(data)
     counts = np.bincount(data.codes[complete], minlength=1)
     rows = np.flatnonzero(complete & (data.codes == counts.argmax()))
-    rows = rows[:: max(1, -(-len(rows) // LOOK))]
+    rows = rows[:: max(1, -(-len(rows) // ROWS_FOR_CURVES))]
     numbers = [place for place in data.system if data.kinds[place].is_number]
     if len(rows) < 10 or len(numbers) < 2:
         return False
@@ -84,7 +76,7 @@ def has_curves(data: Dataset) -> bool:
         left = np.sqrt(np.maximum(1.0 - line**2, 1e-9))
         correlation = np.abs(curve @ z.T / z.shape[1]) / left
         np.fill_diagonal(correlation, 0.0)
-        if correlation.max() > BENT / np.sqrt(z.shape[1]):
+        if correlation.max() > BENT_ERRORS / np.sqrt(z.shape[1]):
             return True
     return False
 

@@ -10,15 +10,13 @@ from typing import ClassVar
 from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.errors import DataError, OptionError, check_level, shortly
 from causalcontext.methods.method_object import MethodObject, method_object, option
+from causalcontext.methods.settings import FEWEST_SCANNED_ROWS
 from causalcontext.methods.task import Task
 from causalcontext.model_checks.violations import Violation
 from causalcontext.results.outcome import Outcome
 from causalcontext.score.engine import run_score
 from causalcontext.score.options import ScoreOptions
 from causalcontext.timeseries.scored import score_windows
-
-FEWEST = 10
-"""Rows that every context must have in the sample of a scan."""
 
 
 @method_object
@@ -121,10 +119,10 @@ def few_rows(task: Task) -> str:
     if _is_sample(task):
         found = gather_statistics(task.data, "listwise")
         for value, rows in zip(found.values, found.moments.rows.tolist(), strict=True):
-            if rows < FEWEST:
+            if rows < FEWEST_SCANNED_ROWS:
                 return (
                     f"context {value!r} has {rows} of the rows that the scan kept, score-ac needs"
-                    f" {FEWEST}"
+                    f" {FEWEST_SCANNED_ROWS}"
                 )
     return ""
 

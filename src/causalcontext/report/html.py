@@ -44,6 +44,18 @@ from causalcontext.graphs.lag_names import at
 from causalcontext.progress import Count
 from causalcontext.report.advice import in_a_report
 from causalcontext.report.payload import Section, drawn, four_digits, marks, payload
+from causalcontext.report.settings import (
+    LEAST_PAIR_SHARE,
+    MOST_CHANGES_TOLD,
+    MOST_CONTEXTS_NAMED,
+    MOST_FINDINGS_TOLD,
+    MOST_PAIRED_CONTEXTS,
+    MOST_SIDE_LABELS,
+    MOST_SLIDER_CUTS,
+    MOST_SLIDER_SECONDS,
+    MOST_SLIDER_VARIABLES,
+    TWO_SIDED_95,
+)
 from causalcontext.report.text import CAREFUL
 from causalcontext.results.changes import (
     ChangeVerdict,
@@ -68,18 +80,9 @@ if TYPE_CHECKING:
 Spoken = Callable[[str], str]
 """A sentence of the library as the place says it where the page is read."""
 _UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
-LEAST = 0.5
-"""Pairs without an edge are listed where this share of samples has one."""
 NOT_ASKED_TITLE = "What was not asked"
-MOST_STORIES = 12
-MOST_FINDINGS = 5
-"""Findings beside the warnings of the result, of which all are told."""
 TOLD_AS_WARNINGS = ("search", "model", "wrong cells")
 """The topics of findings that are warnings of the result, too."""
-MOST_NAMED = 4
-MOST_CONTEXTS = 6
-"""Of more contexts not all pairs of slopes are told."""
-TWO_SIDED_95 = 1.96
 COLUMNS = ("edge", "context", "found in", "with this mark in")
 
 
@@ -185,7 +188,7 @@ def stability_section(result: ContextGraphs, stability: Stability) -> Section:
     found = stability.edges(0.0).to_dict("records")
     shares = sorted(found, key=lambda row: (row["present"], row.get(row["found"], 0.0)))
     rows = []
-    for row in (row for row in shares if row["found"] or row["present"] >= LEAST):
+    for row in (row for row in shares if row["found"] or row["present"] >= LEAST_PAIR_SHARE):
         named = "all rows" if result.context is None else row["context"]
         named = ", ".join(map(str, named)) if isinstance(named, tuple) else str(named)
         edge = f"{row['x']}, {row['y']}: no edge here"
@@ -232,7 +235,7 @@ def answer(result: ContextGraphs, findings: Iterable[Finding], spoken: Spoken = 
         for finding in cautions
         if finding.topic not in topics
     ]
-    texts = [*(result.cautions if result.final else ()), *others[:MOST_FINDINGS]]
+    texts = [*(result.cautions if result.final else ()), *others[:MOST_FINDINGS_TOLD]]
     careful = (
         f"<h2>{CAREFUL}</h2>{_list(printable(spoken(text)) for text in texts)}" if texts else ""
     )
@@ -240,19 +243,20 @@ def answer(result: ContextGraphs, findings: Iterable[Finding], spoken: Spoken = 
     if result.context is not None and len(result.contexts) > 1:
         found = [] if result.series is None else lagged_stories(result)
         for story in stories(result) if result.series is None else ():
-            what = f"is found in {story.present} and not in {listed(story.absent, MOST_NAMED)}"
+            absent = listed(story.absent, MOST_CONTEXTS_NAMED)
+            what = f"is found in {story.present} and not in {absent}"
             what = "changes its slope" if story.kind == "slope" else what
             found.append((f"{story.edge} {what}{story.slopes}. {story.verdict}", story.claimed))
         found = sorted([*found, *mechanism_stories(result)], key=lambda one: not one[1])
         claimed = sum(is_claimed for _, is_claimed in found)
-        more = len(found) - MOST_STORIES
+        more = len(found) - MOST_CHANGES_TOLD
         told = f"<p>No edge differs: all {len(result.contexts)} contexts have the same ones.</p>"
         if found:
             may = (
                 f"{claimed} difference{'' if claimed == 1 else 's'} may be claimed,"
                 f" {len(found) - claimed} may not"
             )
-            sentences = (spoken(sentence) for sentence, _ in found[:MOST_STORIES])
+            sentences = (spoken(sentence) for sentence, _ in found[:MOST_CHANGES_TOLD])
             told = f"<p>{may}.</p>{_list(sentences)}"
         if more > 0:
             told += f"<p>{more} more {'is' if more == 1 else 'are'} not listed here.</p>"
@@ -283,7 +287,7 @@ def stories(result: ContextGraphs) -> list[Story]:
             found += _of_pair(result, sayings, x, y)
     for one, other in (
         combinations(range(len(result.contexts)), 2)
-        if len(result.contexts) <= MOST_CONTEXTS
+        if len(result.contexts) <= MOST_PAIRED_CONTEXTS
         else ()
     ):
         for change in sayings.between(one, other):
@@ -309,7 +313,7 @@ def mechanism_stories(result: ContextGraphs) -> list[tuple[str, bool]]:
     """Every level and spread that a context changes in a sentence, and whether that may be
     claimed.
     """
-    pairs = combinations(result.contexts, 2) if len(result.contexts) <= MOST_CONTEXTS else ()
+    pairs = combinations(result.contexts, 2) if len(result.contexts) <= MOST_PAIRED_CONTEXTS else ()
     if result.moments is None and result.series is None:
         return []
     found = [
@@ -338,7 +342,7 @@ def lagged_stories(result: ContextGraphs) -> list[tuple[str, bool]]:
         (row.source, row.target, row.context): row.own_error for row in series_of(result).slopes
     }
     first, *others = result.contexts
-    few = len(result.contexts) <= MOST_CONTEXTS
+    few = len(result.contexts) <= MOST_PAIRED_CONTEXTS
     pairs = combinations(result.contexts, 2) if few else ((first, other) for other in others)
     rows = [row for pair in pairs for row in result.changes(*pair).to_dict("records")]
     kept = [row for row in rows if row["kind"] in ("edge", "slope")]
@@ -409,7 +413,7 @@ def _of_pair(result: ContextGraphs, sayings: ChangeVerdicts, x: int, y: int) -> 
         alike.setdefault(said, []).append(absent)
     names = [shown(result.names[z]) for z in (source, target)]
     found_in = f"{len(having)} of {len(result.contexts)} contexts"
-    if len(having) <= MOST_NAMED:
+    if len(having) <= MOST_CONTEXTS_NAMED:
         found_in = ", ".join(_shown(result, place) for place in having)
     marks = {mark_of(graphs[place].endpoints, source, target) for place in having}
     edge = f"{names[0]} {marks.pop() if len(marks) == 1 else '-'} {names[1]}"
@@ -463,15 +467,6 @@ def _shown(result: ContextGraphs, place: int) -> str:
     return shown(value_text(result.contexts[place]))
 
 
-MOST_VARIABLES = 40
-"""Beyond so many the graphs of other cuts would take longer than a report should."""
-MOST_TRIED = 16
-MOST_SECONDS = 15.0
-"""So many cuts are searched for the slider, those next to the cut that was found first, while there
-is time.
-"""
-MOST_LABELS = 12
-"""Of more links that one side of a cut has alone, colours must do."""
 TRIED = """<div id="cut-tried"><h3>What depends on the choice?</h3>
 <div class="field"><label for="cut-slider">Cut at</label>
 <span><input type="range" id="cut-slider" min="0" step="1">
@@ -553,7 +548,7 @@ def _tried(result: ContextGraphs, cut: Cut) -> dict[str, Any] | None:
         ],
         "found": places.index(cut.value),
         "graphs": graphs,
-        "small": alone <= MOST_LABELS,
+        "small": alone <= MOST_SIDE_LABELS,
     } | drawn(result_layout(wide))
 
 
@@ -569,17 +564,17 @@ def tried_cuts(result: ContextGraphs, cut: Cut) -> dict[float, Endpoints]:
     ):
         return {}
     found = {cut.value: np.stack([graph.endpoints for graph in result.graphs.values()])}
-    if len(result.names) > MOST_VARIABLES:
+    if len(result.names) > MOST_SLIDER_VARIABLES:
         return found
     spread = np.unique(
-        np.linspace(0, len(cut.places) - 1, MOST_TRIED - 2).round().astype(int)
+        np.linspace(0, len(cut.places) - 1, MOST_SLIDER_CUTS - 2).round().astype(int)
     ).tolist()
     others = [
         place
         for place in (cut.low, cut.high, *(cut.places[one] for one in spread))
         if place is not None
     ]
-    end = monotonic() + MOST_SECONDS
+    end = monotonic() + MOST_SLIDER_SECONDS
     for place in sorted(set(others) - {cut.value}, key=lambda place: abs(place - cut.value)):
         endpoints = endpoints_at(result, place) if monotonic() < end else None
         if endpoints is not None:

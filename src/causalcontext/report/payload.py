@@ -24,31 +24,27 @@ from causalcontext.drawing.time_layout import result_layout
 from causalcontext.errors import CausalContextError, value_text
 from causalcontext.knowledge import Knowledge
 from causalcontext.report.advice import in_a_report
+from causalcontext.report.settings import (
+    CURVE_POINT_STEP,
+    INTERVAL_LEVEL,
+    MOST_CURVED_LINKS,
+    MOST_EFFECT_ROWS,
+    MOST_PAIR_STORIES,
+)
 from causalcontext.report.text import remarks, warnings
 from causalcontext.results.effects.mechanics import Mechanics
 from causalcontext.results.effects.table import asked_pairs, asked_rows, columns, pair_rows
 from causalcontext.results.equations import partial_curves
-from causalcontext.results.evidence import FOLLOWED
 from causalcontext.results.explain import explained
 from causalcontext.results.kept import answers_of, with_answers
 from causalcontext.results.log import Decision
 from causalcontext.results.series import context_nodes
+from causalcontext.results.settings import LARGEST_MARGIN
 from causalcontext.results.words import context_words, p_text, view_words
 
 if TYPE_CHECKING:
     from causalcontext.graphs.graph import Graph
     from causalcontext.results.contexts import ContextGraphs
-
-MOST_STORIES = 12_000
-"""Pairs times contexts of which all stories are told; beyond, those of edges and close calls."""
-LEVEL = 0.95
-MOST_ROWS = 6000
-"""Rows of the table of effects that are shown; if there are more, pairs that are adjacent somewhere
-come first.
-"""
-MOST_LINKS = 400
-"""Beyond so many links the report has no curves."""
-EVERY = 2
 
 
 @dataclass(frozen=True)
@@ -98,7 +94,7 @@ def payload(
         "edges": _edges(result),
         "suspected": ["{},{}".format(*sorted(map(result.position, pair))) for pair in suspected],
         "scored": result.evidence is not None,
-        "followed": FOLLOWED,
+        "followed": LARGEST_MARGIN,
         "effects": effects_panel(shown),
         "curves": curves_panel(shown),
         "summary": summary(result),
@@ -163,7 +159,7 @@ def _told_pairs(result: ContextGraphs) -> list[tuple[int, int]]:
     """All pairs, or those that are an edge somewhere or close to it."""
     first, second = np.triu_indices(len(result.names), 1)
     chosen = np.ones(first.size, dtype=bool)
-    if first.size * len(result.contexts) > MOST_STORIES:
+    if first.size * len(result.contexts) > MOST_PAIR_STORIES:
         alpha = result.settings.alpha
         near = np.concatenate(
             [(entries.p < NARROW_MARGIN * alpha).any(axis=0) for _, entries in result.log.blocks()]
@@ -380,7 +376,7 @@ def effects_panel(shown: ContextGraphs) -> dict[str, Any] | None:
     named = columns(mechanics)
     every = pairs
     system = [v for v in range(mechanics.endpoints.shape[1]) if v not in mechanics.contexts]
-    most = MOST_ROWS // len(list(asked_rows(mechanics, system[0], system[-1])))
+    most = MOST_EFFECT_ROWS // len(list(asked_rows(mechanics, system[0], system[-1])))
     linked = shown.union.adjacency
     if len(every) > most:
         pairs = sorted(sorted(every, key=lambda pair: not linked[pair])[:most], key=every.index)
@@ -388,7 +384,7 @@ def effects_panel(shown: ContextGraphs) -> dict[str, Any] | None:
     rows = [
         [
             _compact(shown, dict(zip(named, row, strict=True)), notes)
-            for row in pair_rows(mechanics, x, y, LEVEL)
+            for row in pair_rows(mechanics, x, y, INTERVAL_LEVEL)
         ]
         for x, y in pairs
     ]
@@ -433,13 +429,13 @@ def curves_panel(shown: ContextGraphs) -> dict[str, Any]:
     """
     if shown.evidence is None or shown.evidence.mechanisms is None:
         return {}
-    if sum(len(one.causes) for one in shown.evidence.mechanisms.equations) > MOST_LINKS:
+    if sum(len(one.causes) for one in shown.evidence.mechanisms.equations) > MOST_CURVED_LINKS:
         return {}
     found: dict[str, Any] = {}
     for effect in shown.names:
         for curve in partial_curves(shown, effect):
             key = f"{shown.position(curve.cause)},{shown.position(effect)}"
-            step = EVERY if curve.numeric else 1
+            step = CURVE_POINT_STEP if curve.numeric else 1
             at = [
                 float(f"{x:.6g}") if curve.numeric else printable(str(x)) for x in curve.at[::step]
             ]

@@ -6,6 +6,7 @@ from collections.abc import Sequence, Sized
 from typing import TYPE_CHECKING, Any
 
 from causalcontext.errors import value_text
+from causalcontext.report.settings import MOST_LISTED_EDGES
 from causalcontext.results.few_rows import thin_words
 from causalcontext.results.kept import questions_left
 from causalcontext.results.untested import untested_edges
@@ -20,8 +21,6 @@ MADE = "How this was made"
 """The titles of the warnings and of the notes."""
 NOT_TESTED = "  (not tested)"
 """What stands behind an edge that is there only because no test of the pair could be run."""
-MOST_EDGES = 60
-"""Edges of a graph that are listed; larger graphs are counted."""
 
 
 def summary(result: ContextGraphs) -> str:
@@ -151,5 +150,7 @@ def _counted(edges: Sized) -> str:
 def _listed(lines: list[str]) -> str:
     if not lines:
         return "  (none)"
-    more = [f"... and {len(lines) - MOST_EDGES} more"] if len(lines) > MOST_EDGES else []
-    return "\n".join(f"  {line}" for line in lines[:MOST_EDGES] + more)
+    more = (
+        [f"... and {len(lines) - MOST_LISTED_EDGES} more"] if len(lines) > MOST_LISTED_EDGES else []
+    )
+    return "\n".join(f"  {line}" for line in lines[:MOST_LISTED_EDGES] + more)

@@ -35,11 +35,17 @@ from causalcontext.graphs.lag_names import split
 from causalcontext.kernels.arrays import Floats
 from causalcontext.results.empty import because, empty
 from causalcontext.results.equations import NUMBER
-from causalcontext.results.evidence import FOLLOWED, ScoreEvidence
+from causalcontext.results.evidence import ScoreEvidence
 from causalcontext.results.kept import answers_of
 from causalcontext.results.levels_and_spreads import KINDS, LEVEL, moved, readers, shared_bend
 from causalcontext.results.series import context_nodes
-from causalcontext.results.settings import MOST_FOR_SECOND_OPINION
+from causalcontext.results.settings import (
+    DIRECTION_MARGIN_PER_VALUE,
+    LARGEST_MARGIN,
+    LARGEST_NEGLIGIBLE,
+    MOST_FOR_SECOND_OPINION,
+    ONE_SIDED_95,
+)
 from causalcontext.results.slope_fits import (
     SHOWN,
     RowFits,
@@ -65,15 +71,6 @@ from causalcontext.results.words import context_place
 if TYPE_CHECKING:
     from causalcontext.results.contexts import ContextGraphs
 
-LARGEST_NEGLIGIBLE = 0.15
-"""A partial correlation below this counts as no edge."""
-ONE_SIDED_95 = 1.645
-DECIDED = 7.0
-"""A level or a spread needs a margin of so many nats for every value of the context but one, at
-most `FOLLOWED`.
-
-Where noise is not Gaussian twice as many: a law that is not quite right tells directions by 10 to
-20 nats wrongly."""
 CLAIMED = "claimed"
 CANDIDATE = "candidate"
 Claim = tuple[str, str, str, str]
@@ -767,9 +764,12 @@ def _may_turn(
     cells = result.cells.cells
     values = {cell[positions.index(source)] for cell in cells} if source in positions else cells
     asked = (
-        FOLLOWED
+        LARGEST_MARGIN
         if alone
-        else min(FOLLOWED, (2.0 if by_noise else 1.0) * DECIDED * (len(values) - 1))
+        else min(
+            LARGEST_MARGIN,
+            (2.0 if by_noise else 1.0) * DIRECTION_MARGIN_PER_VALUE * (len(values) - 1),
+        )
     )
     if margin >= asked:
         return ""

@@ -42,6 +42,7 @@ from causalcontext.results.notes import marked, with_marks
 from causalcontext.results.outcome import DataSummary, Settings
 from causalcontext.results.schema import check_content, check_range
 from causalcontext.results.series import SeriesFacts
+from causalcontext.results.settings import MOST_FILE_CELLS
 from causalcontext.results.thin import as_searched
 from causalcontext.results.words import context_place
 from causalcontext.results.wrong_cells import WrongCells
@@ -55,9 +56,7 @@ if TYPE_CHECKING:
 
 _LEVEL_TYPES = {"int": int, "float": float, "bool": bool, "str": str}
 FORMAT = "causalcontext-result"
-FORMAT_VERSION = 6
-MOST_CELLS = 10_000_000
-"""Rows times columns that a file keeps: one of 100 MB."""
+RESULT_FORMAT_VERSION = 6
 _LOG_COLUMNS = {
     "decision": np.int8,
     "n": np.int64,
@@ -82,7 +81,7 @@ def result_text(result: ContextGraphs, rows: bool = False) -> str:
     content = to_dict(result) | ({"rows": rows_to_dict(result)} if rows else {})
     signed = {
         "format": FORMAT,
-        "format_version": FORMAT_VERSION,
+        "format_version": RESULT_FORMAT_VERSION,
         "checksum": checksum(content),
     } | content
     return json.dumps(signed, ensure_ascii=False, allow_nan=False, indent=None) + "\n"
@@ -533,10 +532,10 @@ def rows_to_dict(result: ContextGraphs) -> dict[str, Any]:
             "this result has no rows to keep: it was loaded without them, or its table was read in"
             " parts"
         )
-    if data.n_rows * len(data.names) > MOST_CELLS:
+    if data.n_rows * len(data.names) > MOST_FILE_CELLS:
         raise OptionError(
-            f"a file keeps at most {MOST_CELLS:,} cells, this table has {data.n_rows:,} rows of "
-            f"{len(data.names)} columns: save without rows=True"
+            f"a file keeps at most {MOST_FILE_CELLS:,} cells, this table has {data.n_rows:,} rows"
+            f" of {len(data.names)} columns: save without rows=True"
         )
     plain = [
         column.astype(np.int64 if column.dtype.kind in "ib" else np.float64)

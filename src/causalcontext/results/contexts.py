@@ -38,6 +38,7 @@ from causalcontext.results.notes import was_cut
 from causalcontext.results.old_names import OLD_NAMES, value_of_old_name
 from causalcontext.results.outcome import DataSummary, Settings
 from causalcontext.results.series import Copy, SeriesFacts, SummaryGraph, series_of
+from causalcontext.results.settings import MOST_NAMES_SUGGESTED
 from causalcontext.results.thin import as_searched, asked_of_search, of_search
 from causalcontext.results.violations import check_words
 from causalcontext.results.words import context_place, view_words
@@ -56,8 +57,6 @@ if TYPE_CHECKING:
     from causalcontext.timeseries.windows import SeriesWindows
 
 
-MOST_NAMED = 8
-"""Variables that the error about a wrong name lists."""
 PUBLIC = (
     *("names", "context", "contexts", "graphs", "union", "labeled_union", "cut", "left_out"),
     *("warnings", "notes", "complete", "method", "settings", "data"),
@@ -781,7 +780,7 @@ class ContextGraphs(EffectMethods):
                 return OptionError(f"{name} {words_about_absence(left)}")
         return OptionError(
             f"there is no variable {shortly(name)}{did_you_mean(name, known)} (expected one of"
-            f" {listed(map(repr, known), MOST_NAMED)})"
+            f" {listed(map(repr, known), MOST_NAMES_SUGGESTED)})"
         )
 
     def __eq__(self, other: object) -> bool:

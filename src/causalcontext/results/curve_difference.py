@@ -40,30 +40,28 @@ from causalcontext.kernels.rows.glm import RIDGE, maximise, probabilities
 from causalcontext.kernels.rows.likelihoods import LOGIT, PASSES, call_pass
 from causalcontext.results.equations import CATEGORY, NUMBER, Equation, Mechanisms, Term
 from causalcontext.results.series import copies_in
+from causalcontext.results.settings import (
+    CONSTANT_SHARE,
+    COPY_SHARE,
+    FEWEST_OF_A_LEVEL,
+    KEPT_MORE_LEVEL,
+    LEAST_CURVE_SHARE,
+    LEAST_LEFT_SHARE,
+    LOGIT_TOLERANCE,
+    MOST_CURVE_ROWS,
+    MOST_LOGIT_ENTRIES,
+    NEEDED_LEVEL,
+    ROUNDING_OF_SQUARES,
+    ROWS_PER_CURVE,
+    SEEN_QUANTILES,
+    SMALL_STEP,
+)
 from causalcontext.results.slopes import Slope
 
 if TYPE_CHECKING:
     from causalcontext.results.contexts import ContextGraphs
 
-SEEN = (0.02, 0.98)
-"""Values of a cause are seen in a context between these quantiles of its rows."""
-NO_SHARE = 1e-6
-"""A curve of which conditions leave less than this share of its variance has no slope of its own.
-"""
-KEPT_MORE = 0.01
-"""The p-value below which another cause of a category has kept more of its effect."""
-ROUNDING = 1e-20
-"""The share of a sum of squares that is rounding."""
-FEWEST_OF_A_LEVEL = 5
-"""Rows of rarer levels are left out: odds between the others do not depend on them."""
-TOLERANCE = 1e-12
-SMALL_STEP = 1e-3
-"""Where a fit ends; a coefficient that would still move by more than this share of it is not
-finite.
-"""
-MOST_ENTRIES = 50_000_000
-"""Rows times coefficients times levels: beyond, rows are thinned."""
-UNKNOWN = Slope(np.nan, np.nan, np.nan, 0)
+UNKNOWN_SLOPE = Slope(np.nan, np.nan, np.nan, 0)
 
 
 class Compared(NamedTuple):
@@ -148,7 +146,7 @@ def curve_shares(rows: Compared) -> tuple[Slope, Slope]:
         term for term in rows.here.terms if cause in term.causes and rows.places[0] in term.contexts
     ]
     if not mine:
-        return UNKNOWN, UNKNOWN
+        return UNKNOWN_SLOPE, UNKNOWN_SLOPE
     curve = _sum_of(mine, values)
     others = other_terms(rows)
     own = values[cause]
@@ -159,7 +157,7 @@ def curve_shares(rows: Compared) -> tuple[Slope, Slope]:
     elif rows.levels:
         seen = np.isin(own, own[rows.inside[0]]) & np.isin(own, own[rows.inside[1]])
     else:
-        low, high = np.array([np.quantile(own[some], SEEN) for some in rows.inside]).T
+        low, high = np.array([np.quantile(own[some], SEEN_QUANTILES) for some in rows.inside]).T
         seen = (own >= low.max()) & (own <= high.min())
     share = class_share if rows.here.kind == CATEGORY else robust_slope
     curve = curve if rows.here.kind == CATEGORY else curve[:, 0]
@@ -196,7 +194,7 @@ def scale_doubt(rows: Compared) -> str:
     mine = _sum_of([term for term in here if rows.cause in term.causes], values)
     free = [term.values(values) for term in there if not shared.issuperset(term.causes)]
     p = kept_more(mine, _sum_of(kept, values), values[rows.effect], free)
-    return "" if p < KEPT_MORE else "all causes may have smaller effects there"
+    return "" if p < KEPT_MORE_LEVEL else "all causes may have smaller effects there"
 
 
 def _sum_of(terms: Sequence[Term], values: dict[int, Floats]) -> Floats:
@@ -227,20 +225,20 @@ def robust_slope(curve: Floats, effect: Floats, others: Sequence[Floats]) -> Slo
     """
     n = len(curve)
     if n <= SPARE_ROWS:
-        return UNKNOWN
+        return UNKNOWN_SLOPE
     columns = np.column_stack([np.ones(n), *others])  # of any scale; copies do not count
     scaled = columns / np.maximum(np.sqrt(np.mean(columns**2, axis=0)), 1e-300)
     left, sizes, _ = np.linalg.svd(scaled, full_matrices=False)
     basis = np.asarray(left[:, sizes > 1e-8 * sizes[0]])
     df = n - basis.shape[1] - 1
     if df < SPARE_ROWS:
-        return UNKNOWN
+        return UNKNOWN_SLOPE
     own = curve - basis @ (basis.T @ curve)
     left = effect - basis @ (basis.T @ effect)
     size = float(own @ own)
     spread = float(np.sum((curve - curve.mean()) ** 2))
-    if size <= max(NO_SHARE * spread, ROUNDING * float(curve @ curve)):
-        return UNKNOWN
+    if size <= max(LEAST_CURVE_SHARE * spread, ROUNDING_OF_SQUARES * float(curve @ curve)):
+        return UNKNOWN_SLOPE
     value = float(own @ left) / size
     residual = left - value * own
     leverage = np.minimum(np.sum(basis**2, axis=1) + own**2 / size, 0.99)
@@ -275,7 +273,7 @@ def class_share(odds: Floats, codes: Floats, others: Sequence[Floats]) -> Slope:
     nothing.
     """
     found = class_shares([odds], codes, others)
-    return UNKNOWN if found is None else found.along([1.0])
+    return UNKNOWN_SLOPE if found is None else found.along([1.0])
 
 
 def kept_more(odds: Floats, kept: Floats, codes: Floats, others: Sequence[Floats]) -> float:
@@ -310,7 +308,7 @@ def class_shares(given: Sequence[Floats], codes: Floats, others: Sequence[Floats
     df = len(design) - free * design.shape[1] - len(given)
     if df < SPARE_ROWS:
         return None
-    step = max(1, -(-design.size * free * free // MOST_ENTRIES))
+    step = max(1, -(-design.size * free * free // MOST_LOGIT_ENTRIES))
     every = [np.column_stack([odds, np.zeros(len(odds))])[np.ix_(kept, levels)] for odds in given]
     relative = [(odds[:, :-1] - odds[:, -1:])[::step].T for odds in every]
     response = np.searchsorted(levels, codes[kept][::step])
@@ -345,7 +343,7 @@ def _fitted(design: Floats, response: Ints, free: int, wide: int, df: int) -> Sh
         beta,
         np.empty((number, number)),
         -np.inf,
-        TOLERANCE,
+        LOGIT_TOLERANCE,
     )
     slopes = np.where(ties == NOBODY, 0.0, beta[ties])
     tied = (ties[:, None] == np.arange(number)).astype(np.float64)
@@ -383,23 +381,6 @@ def _standardised(design: Floats) -> Floats:
     return np.column_stack(kept)
 
 
-NEEDED = 0.001
-"""Terms with a larger p-value beside the curves of another variable are not needed; curves with a
-smaller one show.
-"""
-ROWS_A_COLUMN = 10
-"""Not more curves of a variable are taken out than so many rows each allow."""
-
-COPIES = 1e-10
-NO_SQUARES = 1e-14
-CONSTANT = 1e-9
-"""What counts as nothing: shares of variance of a column beside others and of an effect, of the
-size of a column.
-"""
-MOST_ROWS = 5_000
-"""Of a context with more rows only some are asked, evenly spread."""
-
-
 @dataclass(frozen=True, eq=False)
 class ContextRows:
     """The rows of one context in the units of the equations, and the terms of the effect there."""
@@ -417,7 +398,7 @@ class ContextRows:
         """A variable and its curves, as many as the rows allow."""
         if column not in self._curves:
             values = self.values[column]
-            self._curves[column] = list(offered(values)[: max(len(values) // ROWS_A_COLUMN, 1)])
+            self._curves[column] = list(offered(values)[: max(len(values) // ROWS_PER_CURVE, 1)])
         return self._curves[column]
 
     def shows(self, cause: int) -> bool:
@@ -426,7 +407,7 @@ class ContextRows:
             extra_columns(
                 self.values[self.effect], self.curves(cause), self.of_terms(cause, own=False)
             )
-            < NEEDED
+            < NEEDED_LEVEL
         )
 
     def is_unneeded(self, cause: int, beside: int) -> bool:
@@ -435,7 +416,8 @@ class ContextRows:
         """
         given = [*self.of_terms(cause, own=False), *self.curves(beside)]
         return (
-            extra_columns(self.values[self.effect], self.of_terms(cause, own=True), given) > NEEDED
+            extra_columns(self.values[self.effect], self.of_terms(cause, own=True), given)
+            > NEEDED_LEVEL
         )
 
 
@@ -505,7 +487,7 @@ def extra_columns(effect: Floats, asked: Sequence[Floats], given: Sequence[Float
     df = len(y) - 1 - rank
     if df < SPARE_ROWS:
         return np.nan
-    left = max(float(y @ y) - large, NO_SQUARES * float(y @ y))
+    left = max(float(y @ y) - large, LEAST_LEFT_SHARE * float(y @ y))
     if more <= 0 or large <= small or left <= 0.0:
         return 1.0
     return float(scipy.special.fdtrc(more, df, (large - small) / more / (left / df)))
@@ -521,9 +503,9 @@ def _explained(y: Floats, columns: Sequence[Floats]) -> tuple[float, int]:
     centred = centred - centred.mean(axis=0)
     size = np.sqrt(np.einsum("ij,ij->j", centred, centred))
     raw = np.sqrt(np.sum(np.square(columns), axis=1))
-    centred = np.where(size > CONSTANT * raw, centred / np.where(size > 0.0, size, 1.0), 0.0)
+    centred = np.where(size > CONSTANT_SHARE * raw, centred / np.where(size > 0.0, size, 1.0), 0.0)
     sizes, vectors = np.linalg.eigh(centred.T @ centred)
-    kept = sizes > COPIES * max(float(sizes[-1]), 1.0)
+    kept = sizes > COPY_SHARE * max(float(sizes[-1]), 1.0)
     along = vectors[:, kept].T @ (centred.T @ y)
     return float(np.sum(along**2 / sizes[kept])), int(kept.sum())
 
@@ -532,7 +514,7 @@ def _inside_of(
     values: dict[int, Floats], there: Bools, equation: Equation, place: int
 ) -> ContextRows:
     some = np.flatnonzero(there)
-    some = some[:: max(1, -(-len(some) // MOST_ROWS))]
+    some = some[:: max(1, -(-len(some) // MOST_CURVE_ROWS))]
     return ContextRows(
         equation.effect,
         {column: every[some] for column, every in values.items()},

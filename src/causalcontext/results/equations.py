@@ -18,6 +18,13 @@ from numpy.typing import NDArray
 
 from causalcontext.errors import OptionError
 from causalcontext.kernels.arrays import Floats
+from causalcontext.results.settings import (
+    CURVE_POINTS,
+    FARTHEST_SPREAD,
+    OUTER_SPREAD,
+    ROOT_SHIFT,
+    STEP_SHARE,
+)
 
 if TYPE_CHECKING:
     from causalcontext.results.contexts import ContextGraphs
@@ -28,15 +35,6 @@ the partner, and max(x - place, 0)."""
 SCALES = NUMBER, COUNT, CATEGORY, ORDERED = "number", "count", "category", "ordered"
 SPREADS = ("line", "size", "sign", "above", "below", "level", "context")
 """Shapes of what a cause does to the spread of the noise."""
-FARTHEST = 3.0
-OUTER = 0.67
-"""Beyond so many robust standard deviations a spread does not grow, and beyond so many its hinges
-rise.
-"""
-ROOT_SHIFT = 0.375
-STEP_SHARE = 0.9
-"""A curve is called a step if one step explains so much of it."""
-POINTS = 81
 
 
 @dataclass(frozen=True)
@@ -154,8 +152,14 @@ class SpreadTerm:
         elif self.shape == "level":
             found = np.asarray(x == self.centre, dtype=np.float64)
         else:
-            z = np.clip((x - self.centre) / self.unit, -FARTHEST, FARTHEST)
-            shapes = z, np.abs(z), z > 0.0, np.maximum(z - OUTER, 0.0), np.maximum(-z - OUTER, 0.0)
+            z = np.clip((x - self.centre) / self.unit, -FARTHEST_SPREAD, FARTHEST_SPREAD)
+            shapes = (
+                z,
+                np.abs(z),
+                z > 0.0,
+                np.maximum(z - OUTER_SPREAD, 0.0),
+                np.maximum(-z - OUTER_SPREAD, 0.0),
+            )
             found = np.asarray(shapes[SPREADS.index(self.shape)], dtype=np.float64)
         return self.slope * (found - self.average)
 
@@ -441,7 +445,7 @@ def partial_curves(result: ContextGraphs, effect: str) -> Iterator[PartialCurve]
         at = scale.levels
         if scale.is_number:
             edges = np.interp([0.01, 0.99], np.linspace(0.0, 1.0, len(scale.places)), scale.places)
-            at = tuple(np.linspace(edges[0], edges[1], POINTS).tolist())
+            at = tuple(np.linspace(edges[0], edges[1], CURVE_POINTS).tolist())
         living = [r for r in range(len(result.contexts)) if mechanisms.shape(place, position, r)]
         found = {r: np.atleast_2d(mechanisms.partial_curve(place, position, at, r)) for r in living}
         spread = {

@@ -19,15 +19,12 @@ from causalcontext.graphs.graph import LabeledUnion
 from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.results.equations import Mechanisms, tuples
 from causalcontext.results.log import CITestLog, Decision
+from causalcontext.results.settings import MOST_IN_A_WORD, ROUNDING_NATS
 from causalcontext.search.sepsets import slot as slot_of
 
 if TYPE_CHECKING:
     from causalcontext.graphs.graph import Graph
 
-MOST_IN_A_WORD = 62
-"""Contexts whose bit masks are 64-bit numbers."""
-FOLLOWED = 30.0
-"""Margins of directions are not followed further than this."""
 COLUMNS = [
     "context",
     "x",
@@ -246,12 +243,6 @@ def masks_of(contexts: int) -> Any:
     return np.int64 if contexts <= MOST_IN_A_WORD else object
 
 
-ROUNDING = 1e-6
-"""Nats: models of equal score, as those of one equivalence class are, differ by less in the last
-digits alone.
-"""
-
-
 def score_edges(
     evidence: ScoreEvidence, graphs: Mapping[Any, Graph], names: Sequence[str]
 ) -> pd.DataFrame:
@@ -276,7 +267,7 @@ def score_edges(
         directing = list(compress(places, alike)) or places
         margins = [float(evidence.margin[r, slot]) for r in directing if evidence.margin.size]
         margin = min((one for one in margins if one == one), default=float("nan"))
-        margin = 0.0 if margin < ROUNDING else margin
+        margin = 0.0 if margin < ROUNDING_NATS else margin
         rows.append(
             (
                 *edge,

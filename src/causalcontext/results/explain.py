@@ -15,12 +15,18 @@ from causalcontext.graphs.endpoints import Endpoint, GraphKind, mark_of
 from causalcontext.graphs.lag_names import at, split
 from causalcontext.results.changes import found_changes, inside_words, moved_words
 from causalcontext.results.equations import ORDERED
-from causalcontext.results.evidence import FOLLOWED, ScoreEvidence
+from causalcontext.results.evidence import ScoreEvidence
 from causalcontext.results.few_rows import untested_words
 from causalcontext.results.levels_and_spreads import KINDS
 from causalcontext.results.log import Decision, Entries
 from causalcontext.results.series import context_nodes, copies_in, series_of
-from causalcontext.results.settings import MOST_COMPARED_CONTEXTS
+from causalcontext.results.settings import (
+    CLEAR_MARGIN,
+    LARGEST_MARGIN,
+    MOST_COMPARED_CONTEXTS,
+    MOST_CONTEXTS_LISTED,
+    TIE_MARGIN,
+)
 from causalcontext.results.structure_words import missing_link_words
 from causalcontext.results.words import fixed_words, p_words
 from causalcontext.search.family import Origin
@@ -31,11 +37,6 @@ if TYPE_CHECKING:
     from causalcontext.results.contexts import ContextGraphs
 
 
-MOST_LISTED = 12
-"""Contexts that one sentence names."""
-TIE = 0.05
-CLEAR = 3.0
-"""Directions with a smaller margin are not said by all models near the best one."""
 MEANINGS = {
     "-->": "{x} causes {y}, perhaps through others; a hidden cause of both is not excluded.",
     "o->": "{y} does not cause {x}; {x} causes {y}, or a hidden cause acts on both.",
@@ -126,7 +127,9 @@ def _searched(result: ContextGraphs, x: str, y: str, apart: bool) -> list[str]:
 
 def _in_contexts(result: ContextGraphs, values: Sequence[str]) -> str:
     """The contexts of which one sentence speaks; empty without a context variable."""
-    return "" if result.context is None else f" in {listed(values, MOST_LISTED, 'context')}"
+    return (
+        "" if result.context is None else f" in {listed(values, MOST_CONTEXTS_LISTED, 'context')}"
+    )
 
 
 def _of_mechanism(result: ContextGraphs, x: str, y: str) -> Iterator[str]:
@@ -402,12 +405,12 @@ def _direction(
 ) -> str:
     slot = evidence.slot(result.position(x), result.position(y))
     margin = float(evidence.margin[r, slot]) if evidence.margin.size else float("nan")
-    if mark == "o-o" and not margin >= TIE:
+    if mark == "o-o" and not margin >= TIE_MARGIN:
         return "models with either direction score the same"
     if not mark or np.isnan(margin):
         return ""
-    least = "at least " if margin >= FOLLOWED else ""
-    shown = f"{margin:.1f}" if margin < CLEAR else f"{margin:.0f}"
+    least = "at least " if margin >= LARGEST_MARGIN else ""
+    shown = f"{margin:.1f}" if margin < CLEAR_MARGIN else f"{margin:.0f}"
     without = f"without this direction scores {least}{shown} nats less"
     if mark != "o-o":
         return f"the best model {without}"

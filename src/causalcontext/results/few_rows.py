@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from causalcontext.errors import listed
+from causalcontext.results.settings import MOST_LEVELS_NAMED
 
-MOST_NAMED = 8
-"""Levels that a warning names."""
 LEVEL_TYPES = {"int": int, "float": float, "bool": bool, "str": str}
 """The types that values of a context have."""
 
@@ -56,7 +55,7 @@ class ThinLevels:
         """
         told = listed(
             [f"{self.context} = {value!r} has {row_words(count)}" for value, count in self.rows],
-            MOST_NAMED,
+            MOST_LEVELS_NAMED,
         )
         its = (
             "its graph is the pooled one"

@@ -12,7 +12,7 @@ from causalcontext.diagnostics.stability import MARKS, Stability
 from causalcontext.errors import CausalContextError, FileError
 from causalcontext.results.content import (
     FORMAT,
-    FORMAT_VERSION,
+    RESULT_FORMAT_VERSION,
     answers_from_dict,
     checksum,
     decoded,
@@ -60,11 +60,11 @@ def load(path: str | Path) -> ContextGraphs:
         raise FileError(f"result file {str(path)!r} is not valid JSON: {error}") from error
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise FileError(f"file {str(path)!r} is not a result of causalcontext")
-    if content.get("format_version") != FORMAT_VERSION:
+    if content.get("format_version") != RESULT_FORMAT_VERSION:
         found = content.get("format_version")
         raise FileError(
             f"result file {str(path)!r} has format version {found}, this library reads"
-            f" {FORMAT_VERSION}"
+            f" {RESULT_FORMAT_VERSION}"
         )
     signature = checksum(content)
     if not signature:

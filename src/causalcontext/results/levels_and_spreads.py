@@ -39,25 +39,21 @@ from causalcontext.results.curve_difference import (
 )
 from causalcontext.results.equations import NUMBER, Term
 from causalcontext.results.series import context_nodes
-from causalcontext.results.slope_fits import UNCHANGED, possible_causes
-from causalcontext.results.slopes import BY_ERRORS, DESPITE_ERRORS, corrected, shares_of_errors
+from causalcontext.results.settings import (
+    CURVES_TO_CHOOSE_FROM,
+    DESPITE_ERRORS,
+    LEVEL_STEP_QUANTILES,
+    PRICE_OF_A_CLAIM,
+    ROUNDING_NATS,
+    UNCHANGED,
+)
+from causalcontext.results.slope_fits import possible_causes
+from causalcontext.results.slopes import BY_ERRORS, corrected, shares_of_errors
 from causalcontext.results.violations import bends_in, by_ranks
 
 if TYPE_CHECKING:
     from causalcontext.results.contexts import ContextGraphs
 
-PRICE_OF_A_CLAIM = 3.0
-"""How much better slopes by context must be than a shared bend, in nats.
-
-Kinks hardly ever reach it, however little noise is in the context (docs/decisions/kinks.md)."""
-ROUNDING = 1e-6
-"""Models whose losses differ by less, in nats, are the same one: the order of the rows decides the
-last digits.
-"""
-CURVES = 10
-"""A smooth bend is chosen among so many curves."""
-STEPS = np.linspace(0.05, 0.95, 37)
-"""Quantiles of a cause at which steps are held against levels that change."""
 SHARED = "a bend of {} that all contexts share explains it as well"
 OTHER = "{} explains it as well"
 
@@ -124,7 +120,7 @@ def _as_good(
             if curved.cause in term.causes and place in term.contexts
         ]
     line, bend, split = losses(x, y, others, first, terms)
-    return bend < line - ROUNDING and bend < split + PRICE_OF_A_CLAIM
+    return bend < line - ROUNDING_NATS and bend < split + PRICE_OF_A_CLAIM
 
 
 def losses(
@@ -156,7 +152,9 @@ def losses(
         (basis_by_context, price_by_context),
     ):
         for curve in bends(x, y, basis):
-            cost = sum(price + column.cost(x, n, price, CURVES) for column in curve.columns)
+            cost = sum(
+                price + column.cost(x, n, price, CURVES_TO_CHOOSE_FROM) for column in curve.columns
+            )
             loss = 0.5 * n * log(max(curve.left, 1e-300)) + cost + basis_price
             if curve.columns == (LINE,):
                 line = min(line, loss)
@@ -164,7 +162,7 @@ def losses(
                 bend = min(bend, loss)
     slopes = [([here * x], inside[0]), ([x - here * x], inside[1]), ([x, here * x], sum(inside))]
     if terms:
-        slopes.append((list(terms), len(terms) * (price + log(CURVES))))
+        slopes.append((list(terms), len(terms) * (price + log(CURVES_TO_CHOOSE_FROM))))
     for basis, basis_price in (
         (basis_with_level, price_with_level),
         (basis_by_context, price_by_context),
@@ -200,16 +198,17 @@ def shared_level(
     for cause, x in numbers.items():
         line = price * (with_column(basis, x).shape[1] - basis.shape[1])
         steps = [
-            np.asarray(x > at, dtype=np.float64) for at in np.unique(np.quantile(x, STEPS)).tolist()
+            np.asarray(x > at, dtype=np.float64)
+            for at in np.unique(np.quantile(x, LEVEL_STEP_QUANTILES)).tolist()
         ]
         found = [loss(left_by(y, basis, [step]), 2.0 * price) for step in steps]
         for bend in bends(x, y, basis):
             costs = (
-                line if column == LINE else price + column.cost(x, n, price, CURVES)
+                line if column == LINE else price + column.cost(x, n, price, CURVES_TO_CHOOSE_FROM)
                 for column in bend.columns
             )
             found.append(loss(bend.left, sum(costs)))
-        if min(found) < enough - ROUNDING:
+        if min(found) < enough - ROUNDING_NATS:
             return (OTHER if line else SHARED).format(result.names[cause])
     return ""
 

@@ -27,13 +27,12 @@ from causalcontext.results.equations import KINDS as TERMS
 from causalcontext.results.equations import SCALES, SPREADS
 from causalcontext.results.few_rows import LEVEL_TYPES
 from causalcontext.results.notes import About
+from causalcontext.results.settings import MOST_DEPTH
 from causalcontext.screening.left_out import Why
 from causalcontext.search.rules import CHECKS, RULES
 
 FROM_0 = range(2**62)
 """Any whole number from 0."""
-MOST_DEPTH = 4
-"""The past that was conditioned on is at most so many windows long."""
 TYPE_WORDS = {str: "a text", bool: "true or false", int: "a whole number", float: "a number"}
 
 

@@ -29,7 +29,7 @@ from causalcontext.graphs.lag_names import window_names
 from causalcontext.graphs.paths import descendants
 from causalcontext.kernels.levels.gaussian import STUDENT
 from causalcontext.results.curve_difference import (
-    UNKNOWN,
+    UNKNOWN_SLOPE,
     compared_rows,
     curve_shares,
     proxy,
@@ -38,9 +38,9 @@ from causalcontext.results.curve_difference import (
 from causalcontext.results.effects.fits import stacked
 from causalcontext.results.effects.mechanics import Mechanics
 from causalcontext.results.series import SlopeRow, context_nodes, series_of
+from causalcontext.results.settings import DESPITE_ERRORS, STILL_THERE, UNCHANGED
 from causalcontext.results.slopes import (
     BY_ERRORS,
-    DESPITE_ERRORS,
     Slope,
     corrected_slope,
     heterogeneity,
@@ -53,11 +53,6 @@ from causalcontext.views import CIQuery, Contexts, adaptive
 if TYPE_CHECKING:
     from causalcontext.results.contexts import ContextGraphs
 
-STILL_THERE = 0.001
-"""A slope with a smaller p-value is there, whatever the graph says."""
-UNCHANGED = 0.05
-"""The other direction needs no change if "one regression for both contexts" has a larger p-value.
-"""
 SHOWN = "the slope differs from 0 there too"
 
 
@@ -106,7 +101,7 @@ def _compare_curves(
     edge.
     """
     rows = compared_rows(result, x, y, present, absent)
-    here, there = (UNKNOWN, UNKNOWN) if rows is None else curve_shares(rows)
+    here, there = (UNKNOWN_SLOPE, UNKNOWN_SLOPE) if rows is None else curve_shares(rows)
     doubt = "" if directed(_endpoints(result, present))[x, y] else "its direction is open"
     doubt = SHOWN if there.p < STILL_THERE else doubt
     p = heterogeneity((here, there))[1]
@@ -419,7 +414,7 @@ class WindowFits:
         """Regressions inside either context alone, on the parents of all contexts."""
         rows = self._rows.get((x, y))
         if rows is None:
-            return UNKNOWN, UNKNOWN, np.nan
+            return UNKNOWN_SLOPE, UNKNOWN_SLOPE, np.nan
         here, there = (
             Slope(row.own, row.own_error, np.nan, int(row.df)) for row in (rows[a], rows[b])
         )

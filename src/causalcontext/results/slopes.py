@@ -11,14 +11,12 @@ import scipy
 from causalcontext.data.moments import Moments
 from causalcontext.kernels.arrays import Floats
 from causalcontext.kernels.limits import SPARE_ROWS
+from causalcontext.results.settings import (
+    LARGEST_ERROR_SHARE,
+    LEAST_ERROR_SHARE,
+    SINGULAR_BELOW,
+)
 
-LEAST_ERROR = 0.08
-MOST_ERROR = 0.25
-"""Errors of measurement that are considered, as shares of the variance of a column."""
-DESPITE_ERRORS = 0.01
-"""With such errors slopes and levels must still differ at this level."""
-SINGULAR = 1e-9
-"""Columns whose correlations have a smaller eigenvalue are functions of each other."""
 BY_ERRORS = "numbers measured with errors of {:.0%} of their variance would explain it"
 
 
@@ -88,7 +86,7 @@ def corrected(covariance: Floats, errors: Floats, df: int) -> Slope:
         df < SPARE_ROWS
         or not np.isfinite(exact).all()
         or not (unit > 0.0).all()
-        or np.linalg.eigvalsh(exact / np.outer(unit, unit))[0] <= SINGULAR
+        or np.linalg.eigvalsh(exact / np.outer(unit, unit))[0] <= SINGULAR_BELOW
     ):
         return Slope(np.nan, np.nan, np.nan, df)
     inverse = np.linalg.inv(exact)
@@ -110,8 +108,8 @@ def shares_of_errors(inside: Sequence[Floats], variance: Floats) -> list[float]:
     of their correlations.
     """
     unit = np.sqrt(np.outer(variance, variance))
-    share = min(MOST_ERROR, *(float(np.linalg.eigvalsh(one / unit)[0]) for one in inside))
-    return [part * share for part in (0.25, 0.5, 0.75, 1.0)] if share >= LEAST_ERROR else []
+    share = min(LARGEST_ERROR_SHARE, *(float(np.linalg.eigvalsh(one / unit)[0]) for one in inside))
+    return [part * share for part in (0.25, 0.5, 0.75, 1.0)] if share >= LEAST_ERROR_SHARE else []
 
 
 def heterogeneity(slopes: Sequence[Slope]) -> tuple[float, float]:

@@ -18,16 +18,10 @@ from causalcontext.graphs.lag_names import split
 from causalcontext.graphs.paths import ancestors, descendants, is_d_separated
 from causalcontext.kernels.arrays import Bools
 from causalcontext.results.series import context_nodes
+from causalcontext.results.settings import KEPT_GRAPHS, MOST_SEPARATORS_NAMED
 
 if TYPE_CHECKING:
     from causalcontext.results.contexts import ContextGraphs
-
-MOST_NAMED = 5
-"""Variables of a separating set that a sentence names."""
-KEPT_GRAPHS = 64
-"""Graphs whose directed forms are kept in memory: those of the contexts of a result, and of a few
-results.
-"""
 
 
 def missing_link_words(result: ContextGraphs, x: str, y: str, place: int) -> str:
@@ -52,11 +46,11 @@ def missing_link_words(result: ContextGraphs, x: str, y: str, place: int) -> str
     opened = [
         z for z in contexts if z not in given and not is_d_separated(links, a, b, (*given, z))
     ]
-    names = listed([graph.names[z] for z in opened], most=MOST_NAMED)
+    names = listed([graph.names[z] for z in opened], most=MOST_SEPARATORS_NAMED)
     if given:
         blocked = (
             "every path between them is blocked by"
-            f" {listed([graph.names[z] for z in given], most=MOST_NAMED)}"
+            f" {listed([graph.names[z] for z in given], most=MOST_SEPARATORS_NAMED)}"
         )
         return (
             f"{blocked}, and one is opened by conditioning on {names} as well"
@@ -96,7 +90,7 @@ def _over_time(result: ContextGraphs, graph: Graph, links: Bools, x: str, y: str
     causes = [graph.names[cause] for cause in np.flatnonzero(links[:, later]).tolist()]
     if not causes:
         return f"no path between them is open: nothing acts on {graph.names[later]}"
-    return f"every path between them is blocked by {listed(causes, most=MOST_NAMED)}"
+    return f"every path between them is blocked by {listed(causes, most=MOST_SEPARATORS_NAMED)}"
 
 
 @lru_cache(maxsize=KEPT_GRAPHS)

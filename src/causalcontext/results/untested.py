@@ -10,14 +10,12 @@ import numpy as np
 
 from causalcontext.errors import listed
 from causalcontext.results.log import Decision
+from causalcontext.results.settings import MOST_UNTESTED_NAMED
 from causalcontext.search.sepsets import pairs_at
 from causalcontext.views import REASON_TEXT, Reason
 
 if TYPE_CHECKING:
     from causalcontext.results.contexts import ContextGraphs
-
-MOST_NAMED = 4
-"""Edges that the warning names; `tests()` has all."""
 
 
 class UntestedEdge(NamedTuple):
@@ -75,6 +73,6 @@ def words_about_untested(result: ContextGraphs) -> str:
     count = "1 edge was" if len(told) == 1 else f"{len(told):,} edges were"
     they = "it says" if len(told) == 1 else "they say"
     return (
-        f"{count} not tested at all, so {they} nothing (o-o): {listed(told, MOST_NAMED, 'pair')}; "
-        "explain() says why"
+        f"{count} not tested at all, so {they} nothing (o-o):"
+        f" {listed(told, MOST_UNTESTED_NAMED, 'pair')}; explain() says why"
     )

@@ -30,14 +30,13 @@ from causalcontext.model_checks.violations import (
 from causalcontext.results.equations import CATEGORY, Scale
 from causalcontext.results.kept import answers_of
 from causalcontext.results.series import context_nodes, series_of
+from causalcontext.results.settings import TOO_FEW_LAGS
 
 if TYPE_CHECKING:
     from causalcontext.results.contexts import ContextGraphs
 
 STRAIGHT = ("linear", "level")
 """Kinds of terms that are no curves."""
-TOO_FEW_LAGS = 0.01
-"""Nothing is claimed where the past beyond the lags tells something at this level."""
 HARMLESS = (TAILS,)
 """What does not make claims of change false."""
 ENGINE = (OUTLIERS, ROWS)

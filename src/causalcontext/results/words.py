@@ -10,16 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from causalcontext.errors import OptionError, did_you_mean, shortly, value_text
+from causalcontext.results.settings import NEARLY_ONE, SMALLEST_P
 
 if TYPE_CHECKING:
     from causalcontext.results.contexts import ContextGraphs
-
-NEARLY_ONE = 0.995
-"""What two digits would round to 1 is written as more than 0.99."""
-SMALLEST_P = 1e-16
-"""Smaller p-values are not written: no test is calibrated so far out, and nothing has a probability
-of 0.
-"""
 
 
 def p_words(p: float) -> str:

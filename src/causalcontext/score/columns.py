@@ -25,7 +25,7 @@ from causalcontext.kernels.orders.fit_arrays import CLASS, ORDERED
 from causalcontext.kernels.rows.likelihoods import NO_NUMBER
 from causalcontext.kernels.rows.scales import SHAPES
 from causalcontext.kernels.rows.scan import add_cross_products, mirror
-from causalcontext.results.equations import FARTHEST, OUTER
+from causalcontext.results.settings import FARTHEST_SPREAD, OUTER_SPREAD
 from causalcontext.score.data import ScoreData
 
 LINEAR, SQUARE, HINGE, STEP, LEVEL, OWN_STEP, PRODUCT, CLIP, ROOT, LOWER_HINGE, PRESENT = range(11)
@@ -171,8 +171,14 @@ def scale_columns(data: ScoreData) -> Floats:
             found[j, :levels] = data.codes[j] == np.arange(levels)[:, None]
             continue
         centre, unit = robust_units(data.values[j])
-        z = np.clip((data.values[j] - centre) / unit, -FARTHEST, FARTHEST)
-        found[j] = z, np.abs(z), z > 0.0, np.maximum(z - OUTER, 0.0), np.maximum(-z - OUTER, 0.0)
+        z = np.clip((data.values[j] - centre) / unit, -FARTHEST_SPREAD, FARTHEST_SPREAD)
+        found[j] = (
+            z,
+            np.abs(z),
+            z > 0.0,
+            np.maximum(z - OUTER_SPREAD, 0.0),
+            np.maximum(-z - OUTER_SPREAD, 0.0),
+        )
     return found.reshape(data.candidates * SHAPES, data.values.shape[1])
 
 

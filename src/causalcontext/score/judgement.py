@@ -1,13 +1,13 @@
 """From the models that were found to marks, and to the evidence for and against every link.
 
 Marks come from a set of models: the best one, and every other one that was met and scores less than
-`CLEAR` nats below it. For every link the best model without it is asked for, so a direction that is
-not clearly better than its reverse has a model in the set that says so. A mark is a direction that
-all models of the set have, and what follows from these by the rules of CPDAGs, in a graph and
-across contexts (`search.rules`). Whether an unshielded triple is a collider is left undecided, as
-conservative PC leaves it, where its marks are open and one of the models has a collider there, or
-would have one if an open link were turned. The best model has every mark, and no collider that is
-excluded: it is an extension of the marks.
+`CLEAR_MARGIN` nats below it. For every link the best model without it is asked for, so a direction
+that is not clearly better than its reverse has a model in the set that says so. A mark is a
+direction that all models of the set have, and what follows from these by the rules of CPDAGs, in a
+graph and across contexts (`search.rules`). Whether an unshielded triple is a collider is left
+undecided, as conservative PC leaves it, where its marks are open and one of the models has a
+collider there, or would have one if an open link were turned. The best model has every mark, and no
+collider that is excluded: it is an extension of the marks.
 
 Undecided triples are no part of a graph. Where a graph alone, without them, has no extension, as
 many colliders of the best model as are needed keep their arrows, the surest first. Where knowledge
@@ -33,9 +33,9 @@ from causalcontext.kernels.arrays import Bools, Floats
 from causalcontext.kernels.orders.fit_arrays import CURVED, KIND, NUMBER, OWNER, PARTNER
 from causalcontext.kernels.orders.slots import NodeSlots, best_score, readers_in_reach
 from causalcontext.kernels.rows.scales import SHAPES
-from causalcontext.results.evidence import FOLLOWED, ScoreEvidence
-from causalcontext.results.explain import CLEAR
+from causalcontext.results.evidence import ScoreEvidence
 from causalcontext.results.log import Decision
+from causalcontext.results.settings import CLEAR_MARGIN, LARGEST_MARGIN
 from causalcontext.score.data import ScoreData, members
 from causalcontext.score.merging import lattice
 from causalcontext.score.model import FittedModel, Part, owners
@@ -66,9 +66,9 @@ class Directed:
     """The best model, the set of models that marks come from, and the margin of every direction."""
 
     model: FittedModel  # the best one: a rival may have turned out to be better
-    near: tuple[FittedModel, ...]  # all that were met within `CLEAR` nats of it, itself among them
+    near: tuple[FittedModel, ...]  # all within `CLEAR_MARGIN` nats of it, itself among them
     # shape (variables, variables): `margin[cause, effect]`: what forbidding the direction costs, at
-    # most `FOLLOWED`; NaN where it was not asked
+    # most `LARGEST_MARGIN`; NaN where it was not asked
     margin: Floats
     asked: Bools  # shape (variables, variables): where there was time to ask, or nothing to ask
 
@@ -76,7 +76,7 @@ class Directed:
     def agreed(self) -> Bools:
         """Links of the model whose margin is not small; shape (K, variables, variables)."""
         turned = np.any([other.links.swapaxes(1, 2) for other in self.near], axis=0)
-        return np.asarray(self.model.links & self.asked & ~turned & ~(self.margin < CLEAR))
+        return np.asarray(self.model.links & self.asked & ~turned & ~(self.margin < CLEAR_MARGIN))
 
     def marks(
         self,
@@ -94,7 +94,7 @@ class Directed:
         agreed = place(self.agreed & ~turns)
         alternatives = [other.links for other in (self.model, *self.near)]
         for cause, effect in np.argwhere(
-            self.margin < CLEAR
+            self.margin < CLEAR_MARGIN
         ).tolist():  # the best one, each such link turned
             turned = self.model.links.copy()
             turned[:, effect, cause] = turned[:, cause, effect]
@@ -184,7 +184,7 @@ def direct(found: FoundModels, clock: Clock | None = None) -> Directed:
     for other in known:
         behind = model.score - other.score
         margin[model.linked & ~other.linked & (margin > behind)] = behind
-    near = tuple(other for other in known if other.score > model.score - CLEAR)
+    near = tuple(other for other in known if other.score > model.score - CLEAR_MARGIN)
     return Directed(model, near, margin, asked)
 
 
@@ -207,17 +207,19 @@ def _ask(
         if not may_turn:
             continue
         late = clock is not None and clock.late
-        other = None if late or rivals is None else rivals(cause, effect, model.score - FOLLOWED)
+        other = (
+            None if late or rivals is None else rivals(cause, effect, model.score - LARGEST_MARGIN)
+        )
         if clock is not None and clock.skips("directions"):
             asked[cause, effect] = False
             continue
-        margin[cause, effect] = FOLLOWED if other is None else model.score - other.score
+        margin[cause, effect] = LARGEST_MARGIN if other is None else model.score - other.score
         if other is not None:
             met.append(other)
             if other.score > model.score + BETTER:
                 return met, margin, asked
     if clock is not None and found.search != "exact":
-        near = [other for other in (*known, *met) if other.score > model.score - CLEAR]
+        near = [other for other in (*known, *met) if other.score > model.score - CLEAR_MARGIN]
         met += _met_from(near, model, margin, found.rivals, clock)
         if clock.skips("directions"):
             asked[_doubtful(margin)] = False
@@ -250,7 +252,7 @@ def _met_from(
                 continue
             asked.add(key)
             rivals = rivals or rivals_of(other)
-            rival = rivals(cause, effect, model.score - CLEAR)
+            rival = rivals(cause, effect, model.score - CLEAR_MARGIN)
             if rival is not None:
                 near.append(rival)
                 margin[cause, effect] = model.score - rival.score
@@ -261,7 +263,7 @@ def _met_from(
 
 def _doubtful(margin: Floats) -> Bools:
     """Directions that are clear, but not by far."""
-    return np.asarray((margin >= CLEAR) & (margin <= REACH))
+    return np.asarray((margin >= CLEAR_MARGIN) & (margin <= REACH))
 
 
 def judge(
