@@ -268,7 +268,7 @@ def test_semicolons_and_decimal_commas_from_a_spreadsheet(
 ) -> None:
     path = tmp_path / "t.csv"
     frame.to_csv(path, index=False, sep=";", decimal=",")
-    refused = cc.check(read_file(path), "R").problems
+    refused = cc.check(path, "R").problems
     assert "pass decimal=',' to read them" in refused[0]
     known = cc.check(read_file(path), "R", decimal=",")
     assert not known.problems

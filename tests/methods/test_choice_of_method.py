@@ -177,27 +177,33 @@ def test_a_forecast_counts_what_a_table_holds() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "why"),
+    ("change", "why", "remedy"),
     [
         (
             lambda t: t.assign(
                 W=np.where(t["R"] == 1, t["X"], np.random.default_rng(0).normal(size=300))
             ),
             "columns 'X' and 'W' are linear functions of each other",
+            "leave one of them out",
         ),
-        (lambda t: t.iloc[:50], "50 rows are few for a model of 4 variables in 2 contexts"),
+        (
+            lambda t: t.iloc[:50],
+            "50 rows are few for a model of 4 variables in 2 contexts",
+            "add rows, or choose fewer columns or contexts",
+        ),
         (
             lambda t: t.assign(R=np.arange(300) % 12),
             "300 rows are few for a model of 4 variables in 12 contexts",
+            "add rows, or choose fewer columns or contexts",
         ),
     ],
 )
-def test_where_a_likelihood_says_little_tests_decide(change: Any, why: str) -> None:
+def test_where_a_likelihood_says_little_tests_decide(change: Any, why: str, remedy: str) -> None:
     found = cc.discover(change(table()), "R", method="auto")
     assert chosen(found) == f"pc-ac: {why}"
     assert cc.check(change(table()), "R").advice[0] == found.notes[0]
     (warning,) = [words for words in found.warnings if words.startswith("searched by tests")]
-    assert why in warning
+    assert warning.endswith(f"{why}; {remedy}")
 
 
 def test_a_level_of_few_rows_does_not_decide() -> None:

@@ -5,6 +5,7 @@ Columns are read one at a time, so that one bad column does not hide another.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypedDict, Unpack
@@ -27,6 +28,7 @@ from causalcontext.data.indicators import (
     step_functions,
 )
 from causalcontext.data.sufficient_statistics import SufficientStatistics, gather_statistics
+from causalcontext.data.table_files import read_file
 from causalcontext.data.tables import cells_of, context_levels, context_places, eager_frame
 from causalcontext.diagnostics.rows import overlap
 from causalcontext.errors import (
@@ -450,7 +452,7 @@ def check(table: Any, context: AnyContext = None, **options: Unpack[CheckKeyword
 
     Parameters
     ----------
-    table : pandas, polars or pyarrow table
+    table : pandas, polars or pyarrow table, or path of a file
     context : str, what `cc.threshold` and `cc.bins` make, or a sequence of them, optional
         The column that names the context, a step function of a column, or several of them.
     kinds, missing, na_values, keep, strict, decimal, convert
@@ -469,6 +471,7 @@ def check(table: Any, context: AnyContext = None, **options: Unpack[CheckKeyword
     >>> found.usable, found.advice[0]
     (True, "all columns are numbers: method='auto', the default, tries score-ac first")
     """
+    table = read_file(table) if isinstance(table, str | os.PathLike) else table
     frame = table if is_pandas_dataframe(table) else eager_frame(table, None).to_pandas()
     chosen: CheckOptions = made(CheckOptions, options, "check")
     codes = parsed_codes(chosen.na_values)

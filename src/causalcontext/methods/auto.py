@@ -44,10 +44,11 @@ from causalcontext.score.options import MOST_LEVELS
 
 @dataclass(frozen=True)
 class MethodChoice:
-    """A method, and why."""
+    """A method, why, and what to do about the reason."""
 
     method: str
     why: str
+    remedy: str = ""
 
     @property
     def reason(self) -> str:
@@ -67,13 +68,17 @@ class Auto(MethodObject):
 
 TESTWISE_CHOICE = MethodChoice("pc-ac", "missing='testwise' is for searches by tests")
 """The choice where every test leaves out rows of its own, which no search by scores does."""
+MERGE = "merge it with another context, or leave its rows out"
+"""What to do about a context of few rows."""
 ACCEPTED = "it accepts all columns"
 """Why score-ac is chosen; what its residuals say against its model is a warning."""
 
 
 def choose_by_columns(data: Dataset) -> MethodChoice | None:
     """PC-AC where score-ac does not take the columns, or takes too long; None if it does."""
-    why = _refused(data) or _slow(data)
+    if why := _refused(data):
+        return MethodChoice("pc-ac", why, "merge some of its levels")
+    why = _slow(data)
     return MethodChoice("pc-ac", why) if why else None
 
 
@@ -81,19 +86,21 @@ def choose_by_table(data: Dataset, statistics: SufficientStatistics) -> MethodCh
     """The same, or PC-AC where a likelihood says too little about the rows; None if score-ac is
     tried.
     """
-    choice = choose_by_columns(data)
-    if choice is None and (why := _degenerate(data, statistics)):
-        return MethodChoice("pc-ac", why)
-    return choice
+    return choose_by_columns(data) or _degenerate(data, statistics)
 
 
 def choose_for_windows(data: Dataset) -> MethodChoice:
     """The method for windows of a table: score-ac, if it takes the columns."""
+    if why := _refused(data):
+        return MethodChoice("pc-ac", why, "merge some of its levels")
     variables = len(data.names)
-    too_many = variables > MOST_COLUMNS_OF_SERIES
-    long = f"with lags of {variables:,} variables score-ac would take too long" if too_many else ""
-    why = _refused(data) or long
-    return MethodChoice("pc-ac", why) if why else MethodChoice("score-ac", ACCEPTED)
+    if variables > MOST_COLUMNS_OF_SERIES:
+        return MethodChoice(
+            "pc-ac",
+            f"with lags of {variables:,} variables score-ac would take too long",
+            "choose fewer columns",
+        )
+    return MethodChoice("score-ac", ACCEPTED)
 
 
 def choose_by_residuals(findings: Sequence[Violation], variables: int) -> MethodChoice:
@@ -130,14 +137,14 @@ def auto(task: Task) -> Outcome:
         choice = choose_by_table(task.data, task.statistics)
         few = few_rows(task)
         if choice is None and few:
-            choice = MethodChoice("pc-ac", few)
+            choice = MethodChoice("pc-ac", few, MERGE)
     if choice is not None and choice.method == "pc-ac":
         outcome = (pc_ac if task.data.contexts.positions else pc_p)(task)
         by_tests = Note(
             "searched by tests, which find fewer links and claim fewer changes than scores:"
             f" {choice.why}",
             About.TESTS,
-            advice_against_tests(task.data),
+            choice.remedy,
         )
         outcome = replace(outcome, notes=(by_tests, *outcome.notes))
     elif choice is not None:
@@ -150,11 +157,6 @@ def auto(task: Task) -> Outcome:
         if not complete:  # no time is left for another search
             choice = MethodChoice("score-ac", ACCEPTED)
     return replace(outcome, method=choice.method, notes=(choice.reason, *outcome.notes))
-
-
-def advice_against_tests(data: Dataset) -> str:
-    """What to do where a table was searched by tests though no option asked for them."""
-    return "merge some of its levels" if _refused(data) else "compare with method='score-ac'"
 
 
 def _refused(data: Dataset) -> str:
@@ -191,9 +193,9 @@ def _duration(seconds: float) -> str:
     return f"{whole:.0f} minute{'' if whole == 1 else 's'}"
 
 
-def _degenerate(data: Dataset, statistics: SufficientStatistics) -> str:
-    """Why a likelihood says too little, so that tests, which say "untestable", are the safer judge;
-    "" if enough.
+def _degenerate(data: Dataset, statistics: SufficientStatistics) -> MethodChoice | None:
+    """PC-AC where a likelihood says too little, so that tests, which say "untestable", are the
+    safer judge; None where it says enough.
     """
     # With few rows a model has many false links. In contexts of a few rows and for columns that are
     # linear functions of each other a likelihood has no maximum. A number that is constant in a
@@ -206,9 +208,14 @@ def _degenerate(data: Dataset, statistics: SufficientStatistics) -> str:
         min(FEWEST_ROWS_A_VARIABLE * len(names), ENOUGH_ROWS),
     ):
         contexts = f" in {len(rows)} contexts" if len(rows) > 1 else ""
-        return f"{rows.sum()} rows are few for a model of {len(names)} variables{contexts}"
+        return MethodChoice(
+            "pc-ac",
+            f"{rows.sum()} rows are few for a model of {len(names)} variables{contexts}",
+            f"add rows, or choose fewer columns{' or contexts' if len(rows) > 1 else ''}",
+        )
     if rows.min() < FEWEST_SCANNED_ROWS:
-        return f"context {data.values[int(rows.argmin())]!r} has {rows.min()} rows"
+        why = f"context {data.values[int(rows.argmin())]!r} has {rows.min()} rows"
+        return MethodChoice("pc-ac", why, MERGE)
     numbers = [
         place for place, position in enumerate(data.system) if data.kinds[position].is_number
     ]
@@ -218,10 +225,12 @@ def _degenerate(data: Dataset, statistics: SufficientStatistics) -> str:
     ]
     tied = next((found for part in parts if (found := _tied(part[np.ix_(numbers, numbers)]))), ())
     listed = [repr(names[numbers[place]]) for place in tied]
-    return (
-        f"columns {', '.join(listed[:-1])} and {listed[-1]} are linear functions of each other"
-        if listed
-        else ""
+    if not listed:
+        return None
+    return MethodChoice(
+        "pc-ac",
+        f"columns {', '.join(listed[:-1])} and {listed[-1]} are linear functions of each other",
+        "leave one of them out",
     )
 
 

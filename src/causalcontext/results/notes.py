@@ -69,6 +69,8 @@ def was_cut(notes: Sequence[str]) -> bool:
 def divided(sentences: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The warnings among some sentences, and the notes, which say how a result was made.
 
+    The warning that a search was cut comes first: what the others say is of an unfinished model.
+
     >>> divided([Note("curves were tried"), Note("residuals of X are skewed", About.RESIDUALS)])
     (('residuals of X are skewed',), ('curves were tried',))
     """
@@ -79,6 +81,7 @@ def divided(sentences: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]
             warnings.append(sentence)
         else:
             notes.append(sentence)
+    warnings.sort(key=lambda sentence: about(sentence) is not About.CUT)
     return tuple(warnings), tuple(notes)
 
 

@@ -4,6 +4,7 @@ options.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -16,6 +17,7 @@ from causalcontext.ci_tests.registry import find_test
 from causalcontext.data.checks import check_statistics
 from causalcontext.data.dataset import Dataset, complete_rows, some_rows
 from causalcontext.data.sufficient_statistics import drop_empty_cells, gather_statistics
+from causalcontext.data.table_files import read_file
 from causalcontext.data.tables import read_table
 from causalcontext.diagnostics.stability import each_sample
 from causalcontext.errors import (
@@ -163,7 +165,7 @@ def calibrate(
 
     Parameters
     ----------
-    table : pandas, polars or pyarrow table, or 2-D array with `names`
+    table : pandas, polars or pyarrow table, 2-D array with `names`, or path of a file
         Of more than 20,000 rows, as many are drawn.
     context : str, optional
         The column that names the context.
@@ -223,6 +225,7 @@ def calibrate(
     """
     chosen = made(CalibrationOptions, options, "calibrate")
     settings = chosen.settings(context)
+    table = read_file(table) if isinstance(table, str | os.PathLike) else table
     table = read_table(table, context, kinds=chosen.kinds, names=names)
     data, notes = _rows_to_use(table, chosen.missing, int(chosen.seed))
     if chosen.x is None or chosen.y is None:
