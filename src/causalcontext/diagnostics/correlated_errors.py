@@ -33,11 +33,11 @@ from causalcontext.diagnostics.settings import (
 )
 from causalcontext.kernels.arrays import Bools, Floats
 
-Column = tuple[int, int]
+EquationColumn = tuple[int, int]
 """A cause, and the contexts in which it acts as a bit mask; p, the context, shifts the intercept
 there.
 """
-Columns = frozenset[Column]
+EquationColumns = frozenset[EquationColumn]
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class StraightEquations:
     """Straight equations of p numbers, and of a context as number p, in K contexts."""
 
     moments: Moments  # of the numbers in every context, in any units
-    columns: tuple[Columns, ...]  # p + 1 of them
+    columns: tuple[EquationColumns, ...]  # p + 1 of them
     free: Bools  # shape (p + 1,): whose equations may be changed
     # `may`, `must`: shape (p + 1, p + 1): what knowledge allows and requires, row -> column
     may: Bools
@@ -61,12 +61,14 @@ class StraightEquations:
 class HiddenCauseModel(NamedTuple):
     """Equations, the children of a hidden cause (none without one), and the score."""
 
-    columns: tuple[Columns, ...]
+    columns: tuple[EquationColumns, ...]
     children: tuple[int, ...]
     score: float
 
 
-def unlinked(columns: tuple[Columns, ...], some: Sequence[int]) -> tuple[Columns, ...]:
+def unlinked(
+    columns: tuple[EquationColumns, ...], some: Sequence[int]
+) -> tuple[EquationColumns, ...]:
     """The equations without links between some variables."""
     return tuple(
         frozenset(column for column in own if column[0] not in some) if effect in some else own
@@ -83,7 +85,7 @@ class _Fit:
         self,
         climb: EquationClimb,
         children: Sequence[int],
-        columns: Sequence[Columns],
+        columns: Sequence[EquationColumns],
         correlation: float,
     ) -> None:
         self.climb = climb
@@ -173,7 +175,7 @@ class _Fit:
         self.omega[i, i] = left + slopes[len(design) :] @ near[2] @ slopes[len(design) :]
 
     def gain(
-        self, i: int, columns: Columns, near: tuple[Floats, Floats, Floats], left: float
+        self, i: int, columns: EquationColumns, near: tuple[Floats, Floats, Floats], left: float
     ) -> float:
         """The least gain in log-likelihood by other causes of one equation, other equations being
         as they are.
@@ -234,8 +236,8 @@ class EquationClimb:
             for mask in self.masks
         }
         self.fixed = [self._fixed(links) for links in given.links]
-        self.alone: dict[tuple[int, Columns], float] = {}
-        self._better: dict[tuple[int, Columns], list[tuple[float, Columns]]] = {}
+        self.alone: dict[tuple[int, EquationColumns], float] = {}
+        self._better: dict[tuple[int, EquationColumns], list[tuple[float, EquationColumns]]] = {}
 
     def _products(self, raw: Floats, weights: Floats) -> Floats:
         """Cross products of columns, each row divided by what the noise of two variables is in its
@@ -270,21 +272,21 @@ class EquationClimb:
         kept[: self.p + 1, self.nodes] = False
         return [sum(1 << int(cause) for cause in np.flatnonzero(own)) for own in kept.T]
 
-    def price(self, columns: Columns) -> float:
+    def price(self, columns: EquationColumns) -> float:
         """The price of the columns of an equation (nats)."""
         return sum(
             self.cost[self.everywhere] if cause == self.p else self.cost[mask] + self.given.extra
             for cause, mask in columns
         )
 
-    def design(self, columns: Columns) -> list[int]:
+    def design(self, columns: EquationColumns) -> list[int]:
         """The places of an intercept and of the columns."""
         return [
             self.place[self.p, self.everywhere],
             *(self.place[column] for column in sorted(columns)),
         ]
 
-    def fit_alone(self, node: int, columns: Columns) -> tuple[float, Floats]:
+    def fit_alone(self, node: int, columns: EquationColumns) -> tuple[float, Floats]:
         """The score of an equation whose error is correlated with no other, and the error by
         columns.
         """
@@ -299,7 +301,7 @@ class EquationClimb:
         error[used] = own_error
         return -0.5 * self.n * log(left) - self.price(columns), error
 
-    def score_alone(self, node: int, columns: Columns) -> float:
+    def score_alone(self, node: int, columns: EquationColumns) -> float:
         """The score of such an equation, fitted once."""
         self._first.work += 1
         same = not self._moved or self._moved.isdisjoint([cause for cause, _ in columns])
@@ -311,7 +313,7 @@ class EquationClimb:
 
     def up(
         self,
-        columns: tuple[Columns, ...],
+        columns: tuple[EquationColumns, ...],
         children: tuple[int, ...],
         correlation: float = 0.0,
         around: Sequence[int] = (),
@@ -349,7 +351,7 @@ class EquationClimb:
                 yield self.up(linked, ())
 
     def scored(
-        self, columns: tuple[Columns, ...], children: tuple[int, ...], correlation: float
+        self, columns: tuple[EquationColumns, ...], children: tuple[int, ...], correlation: float
     ) -> tuple[float, _Fit | None]:
         """The score of a model; -inf where errors are tied."""
         total = sum(self.score_alone(v, columns[v]) for v in self.nodes if v not in children)
@@ -366,7 +368,7 @@ class EquationClimb:
         )
         return total + fit.value - priced, fit
 
-    def near(self, columns: Sequence[Columns], some: Sequence[int]) -> list[int]:
+    def near(self, columns: Sequence[EquationColumns], some: Sequence[int]) -> list[int]:
         """The other free variables with a link to some of them."""
         causes = {cause for v in some for cause, _ in columns[v]}
         return [
@@ -376,8 +378,8 @@ class EquationClimb:
         ]
 
     def moves(
-        self, columns: tuple[Columns, ...], fit: _Fit | None, among: Sequence[int]
-    ) -> Iterator[tuple[float, tuple[tuple[int, Columns], ...]]]:
+        self, columns: tuple[EquationColumns, ...], fit: _Fit | None, among: Sequence[int]
+    ) -> Iterator[tuple[float, tuple[tuple[int, EquationColumns], ...]]]:
         """Equations that gain something with a cause more or less, in other contexts, or with a
         link turned round.
         """
@@ -394,8 +396,12 @@ class EquationClimb:
                         yield gain, ((effect, rest), (cause, turned))
 
     def _better_columns(
-        self, node: int, now: Columns, fit: _Fit | None, gain: Callable[[Columns], float]
-    ) -> list[tuple[float, Columns]]:
+        self,
+        node: int,
+        now: EquationColumns,
+        fit: _Fit | None,
+        gain: Callable[[EquationColumns], float],
+    ) -> list[tuple[float, EquationColumns]]:
         """The columns of an equation after a move of its own that gains something, looked for once
         if it is alone.
         """
@@ -412,7 +418,9 @@ class EquationClimb:
             self._better[key] = found
         return found
 
-    def _gains(self, node: int, now: Columns, fit: _Fit | None) -> Callable[[Columns], float]:
+    def _gains(
+        self, node: int, now: EquationColumns, fit: _Fit | None
+    ) -> Callable[[EquationColumns], float]:
         """A function of other columns of an equation: what they gain."""
         price = self.price(now)
         if fit is None or node not in fit.children:
@@ -423,19 +431,19 @@ class EquationClimb:
         left = fit.regression(i, fit.designs[i], near)[1]
         return lambda columns: fit.gain(i, columns, near, left) - self.price(columns) + price
 
-    def _every(self, cause: int) -> Columns:
+    def _every(self, cause: int) -> EquationColumns:
         """The columns of a cause that acts alike in all contexts."""
         if cause == self.p:
             return frozenset((cause, 1 << r) for r in range(1, self.k))
         return frozenset({(cause, self.everywhere)})
 
-    def _caused(self, columns: Columns, cause: int) -> Columns:
+    def _caused(self, columns: EquationColumns, cause: int) -> EquationColumns:
         """The columns with a cause that acts alike in all contexts, in place of what it did in
         some.
         """
         return frozenset(column for column in columns if column[0] != cause) | self._every(cause)
 
-    def other_columns(self, effect: int, now: Columns) -> Iterator[Columns]:
+    def other_columns(self, effect: int, now: EquationColumns) -> Iterator[EquationColumns]:
         """The columns of an equation after a move."""
         reads = any(cause == self.p for cause, _ in now)
         for cause in range(self.p + 1):
@@ -459,8 +467,8 @@ class EquationClimb:
                     )
 
     def starts(
-        self, columns: tuple[Columns, ...], pair: tuple[int, int]
-    ) -> Iterator[tuple[tuple[Columns, ...], float]]:
+        self, columns: tuple[EquationColumns, ...], pair: tuple[int, int]
+    ) -> Iterator[tuple[tuple[EquationColumns, ...], float]]:
         """Equations to climb from, with the correlation of a pair.
 
         Without the link of the pair; so, too, with a common neighbour that causes only one of them;
@@ -493,7 +501,7 @@ class EquationClimb:
                 both.append(with_equations(columns, (effect, rest)))
         yield from product(both, (-START_CORRELATION, START_CORRELATION))
 
-    def adjacent(self, columns: tuple[Columns, ...]) -> list[tuple[int, int]]:
+    def adjacent(self, columns: tuple[EquationColumns, ...]) -> list[tuple[int, int]]:
         """The pairs of numbers with a link in some context."""
         linked = {
             frozenset((cause, effect)) for effect, own in enumerate(columns) for cause, _ in own
@@ -504,7 +512,7 @@ class EquationClimb:
             if frozenset(pair) in linked and self.p not in pair
         ]
 
-    def acyclic(self, columns: Sequence[Columns]) -> bool:
+    def acyclic(self, columns: Sequence[EquationColumns]) -> bool:
         """True if no context has a directed cycle, links of other variables and of the context
         included.
         """
@@ -520,15 +528,17 @@ class EquationClimb:
 
 
 def with_equations(
-    columns: tuple[Columns, ...], *changed: tuple[int, Columns]
-) -> tuple[Columns, ...]:
+    columns: tuple[EquationColumns, ...], *changed: tuple[int, EquationColumns]
+) -> tuple[EquationColumns, ...]:
     made = list(columns)
     for node, own in changed:
         made[node] = own
     return tuple(made)
 
 
-def _without(columns: Columns, cause: int, context: int, everywhere: int) -> Columns:
+def _without(
+    columns: EquationColumns, cause: int, context: int, everywhere: int
+) -> EquationColumns:
     """The columns without a cause; without the context all others act everywhere."""
     if cause != context:
         return frozenset(column for column in columns if column[0] != cause)

@@ -26,7 +26,7 @@ from scipy.stats import chi2, rankdata
 
 from causalcontext.data.dataset import Dataset, complete_rows
 from causalcontext.data.moments import Moments
-from causalcontext.diagnostics.correlated_errors import Columns, StraightEquations
+from causalcontext.diagnostics.correlated_errors import EquationColumns, StraightEquations
 from causalcontext.diagnostics.hidden_drivers import suspected_drivers
 from causalcontext.diagnostics.hidden_node import compare_hidden_causes
 from causalcontext.diagnostics.settings import (
@@ -242,7 +242,7 @@ def _straight_equations(
     position = {v: i for i, v in enumerate(nodes)}
     k = len(result.contexts)
     links = _links_of_terms(mechanisms, position, k)
-    columns: list[Columns] = [frozenset()] * (p + 1)
+    columns: list[EquationColumns] = [frozenset()] * (p + 1)
     free = np.zeros(p + 1, dtype=bool)
     noise = np.ones((p + 1, k))
     for i, v in enumerate(numbers):

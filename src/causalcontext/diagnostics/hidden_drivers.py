@@ -26,8 +26,8 @@ from scipy.signal import lfilter
 
 from causalcontext.data.moments import Moments
 from causalcontext.diagnostics.correlated_errors import (
-    Columns,
     EquationClimb,
+    EquationColumns,
     StraightEquations,
 )
 from causalcontext.diagnostics.settings import (
@@ -86,7 +86,7 @@ class DrivenModel(NamedTuple):
     and the score.
     """
 
-    columns: tuple[Columns, ...]
+    columns: tuple[EquationColumns, ...]
     children: Mapping[int, int]
     memory: float
     score: float
@@ -99,7 +99,7 @@ class DriverComparison(NamedTuple):
     `left` are the pairs of columns of the table that were not asked: there were too many.
     """
 
-    columns: tuple[Columns, ...]
+    columns: tuple[EquationColumns, ...]
     base: float
     better: tuple[DrivenModel, ...]
     left: tuple[frozenset[int], ...] = ()
@@ -112,7 +112,7 @@ class DriverStart(NamedTuple):
     `correlation` is that of the errors of the two.
     """
 
-    columns: tuple[Columns, ...]
+    columns: tuple[EquationColumns, ...]
     children: Mapping[int, tuple[int, float]]
     correlation: float
 
@@ -154,7 +154,7 @@ def compare_hidden_drivers(series: SeriesEquations) -> DriverComparison:
 
 
 def _starts(
-    series: SeriesEquations, climb: EquationClimb, columns: tuple[Columns, ...]
+    series: SeriesEquations, climb: EquationClimb, columns: tuple[EquationColumns, ...]
 ) -> Iterator[DriverStart]:
     """The models to start from: every pair of columns of the table with links between them, taken
     away.
@@ -528,7 +528,7 @@ def _given_equations(
     place_of = {v: i for i, v in enumerate(numbers)}
     k = len(windows.scored.contexts.cells)
     p = len(numbers) + 2
-    columns: list[Columns] = [frozenset()] * (p + 1)
+    columns: list[EquationColumns] = [frozenset()] * (p + 1)
     free = np.zeros(p + 1, dtype=bool)
     links = np.zeros((k, p + 1, p + 1), dtype=bool)
     may = np.zeros((p + 1, p + 1), dtype=bool)

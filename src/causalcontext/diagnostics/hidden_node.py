@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 
 from causalcontext.data.moments import Moments
 from causalcontext.diagnostics.correlated_errors import (
-    Columns,
     EquationClimb,
+    EquationColumns,
     HiddenCauseModel,
     StraightEquations,
     unlinked,
@@ -164,7 +164,7 @@ class HiddenNode:
         self.climb = EquationClimb(replace(without.given, may=may), without, [self.node])
         self.noise = without.scales[without.scale_of]
         self.rows = without.given.moments.rows.astype(np.float64)
-        self.visited: set[tuple[Columns, ...]] = set()
+        self.visited: set[tuple[EquationColumns, ...]] = set()
 
     def search(
         self, base: HiddenCauseModel, correlated: Sequence[HiddenCauseModel]
@@ -188,7 +188,9 @@ class HiddenNode:
                 model = other
         return [one._replace(columns=self._unloaded(one.columns)) for one in found]
 
-    def _connected(self, columns: tuple[Columns, ...]) -> Iterator[tuple[Columns, ...]]:
+    def _connected(
+        self, columns: tuple[EquationColumns, ...]
+    ) -> Iterator[tuple[EquationColumns, ...]]:
         """A hidden cause of three connected variables, or of one and all its effects, in place of
         their links.
         """
@@ -205,7 +207,7 @@ class HiddenNode:
         for children in sorted({tuple(sorted(one)) for one in some if len(one) > 2}):
             yield self._loaded(unlinked(columns, children), children)
 
-    def _other_children(self, model: HiddenCauseModel) -> Iterator[tuple[Columns, ...]]:
+    def _other_children(self, model: HiddenCauseModel) -> Iterator[tuple[EquationColumns, ...]]:
         """The model with a neighbour of its children as a further one, in place of links, or with a
         child less.
         """
@@ -223,19 +225,21 @@ class HiddenNode:
         for v in model.children if len(model.children) > 2 else ():
             yield with_equations(model.columns, (v, self._unloaded(model.columns)[v]))
 
-    def _loaded(self, columns: tuple[Columns, ...], children: Sequence[int]) -> tuple[Columns, ...]:
+    def _loaded(
+        self, columns: tuple[EquationColumns, ...], children: Sequence[int]
+    ) -> tuple[EquationColumns, ...]:
         return with_equations(
             columns, *((v, columns[v] | {(self.node, self.climb.everywhere)}) for v in children)
         )
 
-    def _unloaded(self, columns: tuple[Columns, ...]) -> tuple[Columns, ...]:
+    def _unloaded(self, columns: tuple[EquationColumns, ...]) -> tuple[EquationColumns, ...]:
         return tuple(frozenset(one for one in own if one[0] != self.node) for own in columns)
 
-    def children(self, columns: Sequence[Columns]) -> list[int]:
+    def children(self, columns: Sequence[EquationColumns]) -> list[int]:
         """The variables that the node acts on."""
         return [v for v in self.climb.nodes if any(cause == self.node for cause, _ in columns[v])]
 
-    def _climbed(self, starts: Iterable[tuple[Columns, ...]]) -> list[HiddenCauseModel]:
+    def _climbed(self, starts: Iterable[tuple[EquationColumns, ...]]) -> list[HiddenCauseModel]:
         """The models that climbs reach from the starts that have all links that
         knowledge requires.
         """
@@ -253,7 +257,7 @@ class HiddenNode:
         )
         return [model for model in models if model is not None]
 
-    def up(self, columns: tuple[Columns, ...]) -> HiddenCauseModel | None:
+    def up(self, columns: tuple[EquationColumns, ...]) -> HiddenCauseModel | None:
         """The best model that structural EM leads to; None if it leads to where it was before."""
         best = None
         fit = self.started(columns)
@@ -270,7 +274,7 @@ class HiddenNode:
             fit = self.fitted(columns, self.children(columns))
         return best
 
-    def converge(self, columns: tuple[Columns, ...], fit: Loaded) -> tuple[Loaded, float]:
+    def converge(self, columns: tuple[EquationColumns, ...], fit: Loaded) -> tuple[Loaded, float]:
         """EM with the same columns: the equations and their log-likelihood; the climb expects the
         node of these.
         """
@@ -284,7 +288,7 @@ class HiddenNode:
         return fit, likelihood
 
     def score(
-        self, columns: Sequence[Columns], children: Sequence[int], likelihood: float
+        self, columns: Sequence[EquationColumns], children: Sequence[int], likelihood: float
     ) -> float:
         """The log-likelihood less prices; loadings of two children in all contexts are one
         correlation.
@@ -300,7 +304,7 @@ class HiddenNode:
             priced -= climb.cost[every]
         return float(alone + likelihood - priced)
 
-    def started(self, columns: tuple[Columns, ...]) -> Loaded:
+    def started(self, columns: tuple[EquationColumns, ...]) -> Loaded:
         """Loadings by the first principal axis of the correlations of the errors without the
         node.
         """
@@ -322,7 +326,7 @@ class HiddenNode:
         loading = np.where(axes[:, -1] < 0.0, -1.0, 1.0) * share * spread * np.array(lives)
         return Loaded(children, fit.errors, loading, fit.left * (1.0 - share**2))
 
-    def fitted(self, columns: Sequence[Columns], children: Sequence[int]) -> Loaded:
+    def fitted(self, columns: Sequence[EquationColumns], children: Sequence[int]) -> Loaded:
         """The equations of the children by least squares, with what is expected of the node."""
         climb = self.climb
         fits = [climb.fit_alone(child, columns[child]) for child in children]
