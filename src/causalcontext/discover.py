@@ -69,7 +69,7 @@ from causalcontext.progress import Advance, Watch, nobody, watching
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.cut import CUT
 from causalcontext.results.finish import compared, finished, with_same_answers
-from causalcontext.results.notes import About, Note, divided, was_cut
+from causalcontext.results.notes import About, ResultNote, divided, was_cut
 from causalcontext.results.outcome import DataSummary, Outcome, Settings
 from causalcontext.results.thin import with_thin_levels
 from causalcontext.results.untested import words_about_untested
@@ -958,7 +958,7 @@ def _determinism_warning(data: Dataset, sampled: bool) -> tuple[str, ...]:
                 f" for a part of the table that fits in memory, {way_out}"
             )
         notes.append(
-            Note(
+            ResultNote(
                 f"{found.context} is a function of {found.column} {where}",
                 About.FUNCTION,
                 f"if it was made out of {found.column}, {way_out}",

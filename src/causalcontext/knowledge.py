@@ -22,7 +22,7 @@ from causalcontext.errors import KnowledgeError, check_choice, did_you_mean
 from causalcontext.graphs.paths import reach
 from causalcontext.kernels.arrays import Bools, Ints
 
-Pairs = Sequence[tuple[str, str]] | Sequence[Sequence[str]]
+NamedPairs = Sequence[tuple[str, str]] | Sequence[Sequence[str]]
 
 
 @dataclass(frozen=True)
@@ -89,8 +89,8 @@ class Knowledge:
 
     def __init__(
         self,
-        required: Pairs = (),
-        forbidden: Pairs = (),
+        required: NamedPairs = (),
+        forbidden: NamedPairs = (),
         tiers: Sequence[Sequence[str]] = (),
         roots: Sequence[str] = (),
         sinks: Sequence[str] = (),

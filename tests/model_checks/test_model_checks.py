@@ -30,7 +30,7 @@ from causalcontext.model_checks.violations import (
     Violation,
     danger,
 )
-from causalcontext.results.notes import About, Note, residual_notes
+from causalcontext.results.notes import About, ResultNote, residual_notes
 from questions import model_checks, violations_of
 
 WRONG = {
@@ -273,7 +273,7 @@ def test_what_a_note_is_about_does_not_hang_on_its_words(tmp_path):
     scored = cc.discover(clean(0), "R", method="score-ac")
     told = (
         "residuals of us, v: few whole numbers; compare with nothing",
-        Note("new words", About.RESIDUALS, "do it"),
+        ResultNote("new words", About.RESIDUALS, "do it"),
     )
     result = replace(scored, warnings=told)
     result.save(tmp_path / "result.json")

@@ -13,7 +13,7 @@ import pytest
 import causalcontext as cc
 from causalcontext.report.html import page
 from causalcontext.report.text import CAREFUL, MADE
-from causalcontext.results.notes import About, Note, about
+from causalcontext.results.notes import About, ResultNote, about
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +70,9 @@ def test_without_warnings_there_is_no_title_for_them() -> None:
 
 def test_what_warnings_are_about_is_kept_in_files(tmp_path) -> None:
     result = cc.discover(cc.examples.soil_moisture(200, seed=1), "soil")
-    told = replace(result, warnings=("a sentence", Note("cut", About.CUT, "wait")), complete=False)
+    told = replace(
+        result, warnings=("a sentence", ResultNote("cut", About.CUT, "wait")), complete=False
+    )
     told.save(tmp_path / "result.json")
     loaded = cc.load(tmp_path / "result.json")
     assert loaded.warnings == told.warnings

@@ -237,7 +237,7 @@ def standardised(values: Floats) -> Floats:
 Draw = Callable[[int, int], Floats]
 """`draw(first, count)`: the statistics of `count` permutations, from the one of that number on."""
 
-Count = Callable[[Floats, int], tuple[int, int]]
+CountedDraw = Callable[[Floats, int], tuple[int, int]]
 """`draw(uniforms, most)`, uniforms of shape (draws, rows): how many reach the observed statistic,
 of how many.
 """
@@ -287,7 +287,7 @@ def check_permutations(permutations: int, enough: int | None) -> None:
         )
 
 
-def sequential_p(draw: Count, rows: int, random: np.random.Generator) -> float:
+def sequential_p(draw: CountedDraw, rows: int, random: np.random.Generator) -> float:
     """The share of draws that reach the observed statistic, which counts as a draw where few do."""
     reached = drawn = 0
     while reached < ENOUGH_REACHED and drawn < MOST_BOOTSTRAP_DRAWS:

@@ -11,12 +11,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from causalcontext.kernels.arrays import Codes, Floats, Ints
+from causalcontext.kernels.rows.addresses import Words
 from causalcontext.kernels.rows.batches import draw
-
-Words = NDArray[np.uint64]
 
 SAMPLE = 20_000
 """Rows that are kept for tests that look at rows."""

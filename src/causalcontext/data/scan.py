@@ -46,7 +46,7 @@ _IN_MEMORY = {
     "string_view": "string",
 }
 """What types are called in memory."""
-Watch = Callable[[int, int | None], None]
+ReadWatch = Callable[[int, int | None], None]
 """`watch(bytes read so far, bytes in all or None)`."""
 
 
@@ -214,7 +214,7 @@ def scan(
     kinds: Mapping[Any, str] | None = None,
     sample: int = SAMPLE,
     lags: int | None = None,
-    progress: bool | Watch = False,
+    progress: bool | ReadWatch = False,
     **series: Unpack[SeriesKeywords],
 ) -> Scan:
     """Read a table of any number of rows once, in batches.
@@ -293,7 +293,7 @@ def scan_checked(
     columns: Sequence[str] | None = None,
     kinds: Mapping[Any, str] | None = None,
     sample: int = SAMPLE,
-    progress: bool | Watch = False,
+    progress: bool | ReadWatch = False,
     series: SeriesOptions | None = None,
 ) -> Scan:
     """The same, once `check` has seen the columns: it may refuse them before the table is read."""
@@ -535,7 +535,7 @@ def _accumulated(
     stream: Stream,
     columns: StreamColumns,
     sample: int,
-    progress: bool | Watch,
+    progress: bool | ReadWatch,
     windows: WindowAccumulator | None,
 ) -> Accumulator:
     """What one pass over a stream finds; `progress` is told the bytes that were read, a bar the

@@ -36,7 +36,7 @@ from causalcontext.data.columns import (
 from causalcontext.data.files import as_path
 from causalcontext.data.frames import brings_rows_by, pa
 from causalcontext.data.sufficient_statistics import level_number
-from causalcontext.data.table_files import PARQUET, Place, spoken
+from causalcontext.data.table_files import PARQUET, TablePath, spoken
 from causalcontext.errors import (
     CausalContextError,
     DataError,
@@ -134,7 +134,7 @@ def open_stream(source: Any, whole: Sequence[Any] = ()) -> Stream:
     return Stream(schema, batches, None, words)
 
 
-def _stream_of_files(places: Place | Sequence[Place], whole: Sequence[Any]) -> Stream:
+def _stream_of_files(places: TablePath | Sequence[TablePath], whole: Sequence[Any]) -> Stream:
     """The stream of a file, a folder, a pattern, or a list of them; columns of folders come after
     those of files.
     """

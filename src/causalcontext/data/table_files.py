@@ -56,14 +56,14 @@ _WRONG_WIDTH = re.compile(
     r"Row #(?P<row>\d+): Expected (?P<expected>\d+) columns, got (?P<found>\d+)"
 )
 
-Place = str | os.PathLike[str]
+TablePath = str | os.PathLike[str]
 Batches = Callable[[Sequence[str], int], Iterator[tuple["pa.RecordBatch", int]]]
 """`batches(columns, rows)`: about so many rows at a time, each with the bytes of the file that are
 read by then.
 """
 
 
-def read_file(path: Place) -> pd.DataFrame:
+def read_file(path: TablePath) -> pd.DataFrame:
     """The table in a `.csv`, `.tsv` (both also gzipped) or `.parquet` file, with the names of its
     header.
     """
@@ -250,7 +250,7 @@ def is_list_of_paths(source: Any) -> bool:
     )
 
 
-def files_of(places: Place | Sequence[Place]) -> list[Path]:
+def files_of(places: TablePath | Sequence[TablePath]) -> list[Path]:
     """The files of one or several places, sorted as those of a folder are: rows have the same
     numbers in any order.
     """
@@ -265,7 +265,7 @@ def files_of(places: Place | Sequence[Place]) -> list[Path]:
     return found
 
 
-def _files(path: Place) -> list[Path]:
+def _files(path: TablePath) -> list[Path]:
     place = as_path(path)
     found = list[Path]()
     if os.path.isdir(place):

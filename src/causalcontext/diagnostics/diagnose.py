@@ -33,7 +33,7 @@ from causalcontext.model_checks.violations import WORDS, advice, danger
 from causalcontext.progress import Count, counting_bar
 from causalcontext.results.curve_difference import replaceable_links
 from causalcontext.results.kept import answers_of
-from causalcontext.results.notes import About, Note, about
+from causalcontext.results.notes import About, ResultNote, about
 from causalcontext.results.violations import advice_facts, check_words, violations_of
 from causalcontext.search.masked_tests import possible_cycles
 from causalcontext.search.rules import suspect
@@ -236,7 +236,7 @@ def told_with_the_result(result: ContextGraphs) -> Iterator[Finding]:
         *result.warnings,
         *result.notes,
     ):  # files of older versions have some of them among the notes
-        if isinstance(sentence, Note) and sentence.about is About.RESIDUALS:
+        if isinstance(sentence, ResultNote) and sentence.about is About.RESIDUALS:
             yield Finding("model", Severity.WARNING, sentence.found, sentence.advice)
         elif (
             sentence in result.warnings

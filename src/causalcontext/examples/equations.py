@@ -38,7 +38,7 @@ from causalcontext.examples.truth import Truth, directed_graph
 from causalcontext.graphs.graph import Graph
 from causalcontext.kernels.arrays import Bools, Values
 
-Equation = Callable[..., Any]
+EquationFunction = Callable[..., Any]
 NOISE = "noise"
 
 
@@ -63,7 +63,7 @@ class EquationSCM:
     context: str  # the context variable; its equation gives truth values or integers
     # columns of the table in this order; the arguments of a function are the causes of its
     # variable, and `noise`
-    equations: Mapping[str, Equation]
+    equations: Mapping[str, EquationFunction]
     noise: NoiseLaw = normal  # the law of all noise terms
     # what the values of the context are called in the table, such as {0: "dry", 1: "wet"}
     labels: Mapping[int, Any] = field(default_factory=dict)

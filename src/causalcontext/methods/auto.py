@@ -37,7 +37,7 @@ from causalcontext.methods.settings import (
 )
 from causalcontext.methods.task import Task
 from causalcontext.model_checks.violations import CURVES, UNEXPLAINED, Violation
-from causalcontext.results.notes import About, Note
+from causalcontext.results.notes import About, ResultNote
 from causalcontext.results.outcome import Outcome
 from causalcontext.score.options import MOST_LEVELS
 
@@ -140,7 +140,7 @@ def auto(task: Task) -> Outcome:
             choice = MethodChoice("pc-ac", few, MERGE)
     if choice is not None and choice.method == "pc-ac":
         outcome = (pc_ac if task.data.contexts.positions else pc_p)(task)
-        by_tests = Note(
+        by_tests = ResultNote(
             "searched by tests, which find fewer links and claim fewer changes than scores:"
             f" {choice.why}",
             About.TESTS,
@@ -153,7 +153,9 @@ def auto(task: Task) -> Outcome:
         outcome, findings, complete = scored(task)
         choice = choose_by_residuals(findings, len(task.data.system))
         if choice.why != ACCEPTED:
-            outcome = replace(outcome, notes=(Note(choice.why, About.RESIDUALS), *outcome.notes))
+            outcome = replace(
+                outcome, notes=(ResultNote(choice.why, About.RESIDUALS), *outcome.notes)
+            )
         if not complete:  # no time is left for another search
             choice = MethodChoice("score-ac", ACCEPTED)
     return replace(outcome, method=choice.method, notes=(choice.reason, *outcome.notes))

@@ -16,7 +16,7 @@ from causalcontext.knowledge import Links
 from causalcontext.progress import Watch
 from causalcontext.results.few_rows import ThinLevels
 from causalcontext.results.log import CITestLog
-from causalcontext.results.notes import About, Note
+from causalcontext.results.notes import About, ResultNote
 from causalcontext.results.outcome import Outcome, Settings
 from causalcontext.score.options import ScoreOptions
 from causalcontext.screening.screen import NOTHING, Screening
@@ -80,7 +80,9 @@ class Task:
         found = algorithm_1(self.search(), plan, self.n_jobs, self.advance, expect)
         log = CITestLog.from_sepsets(plan, found.sepsets, contexts, test.labels)
         cut = (
-            (Note(f"the time limit ended the search {found.cut}", About.CUT),) if found.cut else ()
+            (ResultNote(f"the time limit ended the search {found.cut}", About.CUT),)
+            if found.cut
+            else ()
         )
         return Outcome(
             found.endpoints,

@@ -34,21 +34,21 @@ notes.
 """
 
 
-class Note(str):
+class ResultNote(str):
     """A sentence, and what it is about: a str with a topic.
 
     Examples
     --------
-    >>> note = Note("residuals of X are skewed", About.RESIDUALS, "compare with method='pc-ac'")
+    >>> note = ResultNote("residuals of X are skewed", About.RESIDUALS, "compare with pc-ac")
     >>> note, about(note).value, about("a text").value
-    ("residuals of X are skewed; compare with method='pc-ac'", 'residuals', 'search')
+    ('residuals of X are skewed; compare with pc-ac', 'residuals', 'search')
     """
 
     about: About
     found: str  # the sentence without its advice
     advice: str  # what to do; empty where there is no such part
 
-    def __new__(cls, found: str, about: About = About.SEARCH, advice: str = "") -> Note:
+    def __new__(cls, found: str, about: About = About.SEARCH, advice: str = "") -> ResultNote:
         note = super().__new__(cls, f"{found}; {advice}" if advice else found)
         note.about = about
         note.found = found
@@ -58,7 +58,7 @@ class Note(str):
 
 def about(note: str) -> About:
     """What a sentence is about; a plain text is about the search."""
-    return note.about if isinstance(note, Note) else About.SEARCH
+    return note.about if isinstance(note, ResultNote) else About.SEARCH
 
 
 def was_cut(notes: Sequence[str]) -> bool:
@@ -71,7 +71,8 @@ def divided(sentences: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]
 
     The warning that a search was cut comes first: what the others say is of an unfinished model.
 
-    >>> divided([Note("curves were tried"), Note("residuals of X are skewed", About.RESIDUALS)])
+    >>> skewed = ResultNote("residuals of X are skewed", About.RESIDUALS)
+    >>> divided([ResultNote("curves were tried"), skewed])
     (('residuals of X are skewed',), ('curves were tried',))
     """
     warnings = []
@@ -85,17 +86,17 @@ def divided(sentences: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]
     return tuple(warnings), tuple(notes)
 
 
-def residual_notes(violations: Sequence[Violation], context: bool) -> list[Note]:
+def residual_notes(violations: Sequence[Violation], context: bool) -> list[ResultNote]:
     """What the residuals of a score-based model say against it."""
     words = (score_words(violation, context) for violation in violations)
-    return [Note(found, About.RESIDUALS, remedy) for found, remedy in words]
+    return [ResultNote(found, About.RESIDUALS, remedy) for found, remedy in words]
 
 
 def marked(notes: Sequence[str]) -> list[tuple[int, str, str]]:
     """Place, subject and advice of the sentences that are about something else than the search, for
     a file.
     """
-    kept = ((place, note) for place, note in enumerate(notes) if isinstance(note, Note))
+    kept = ((place, note) for place, note in enumerate(notes) if isinstance(note, ResultNote))
     return [
         (place, note.about.value, note.advice)
         for place, note in kept
@@ -114,5 +115,5 @@ def with_marks(
         ending = f"; {advice}" if advice else ""
         if not texts[place].endswith(ending):
             raise ValueError(f"{key} has advice that sentence {place} does not end with")
-        notes[place] = Note(texts[place].removesuffix(ending), About(subject), advice)
+        notes[place] = ResultNote(texts[place].removesuffix(ending), About(subject), advice)
     return tuple(notes)

@@ -16,7 +16,7 @@ from causalcontext.errors import listed
 from causalcontext.graphs.endpoints import Endpoints, as_written, mark_of
 from causalcontext.graphs.graph import Edge, Graph
 from causalcontext.kernels.arrays import Ints
-from causalcontext.results.notes import About, Note
+from causalcontext.results.notes import About, ResultNote
 
 if TYPE_CHECKING:
     from causalcontext.data.dataset import Dataset
@@ -51,7 +51,7 @@ class WrongCells:
         return frame_of(self.cells, columns=list(FlaggedCell._fields))
 
     @property
-    def note(self) -> Note:
+    def note(self) -> ResultNote:
         """One sentence for the reader of a result."""
         out = set(self.left_out)
         replaced = [cell for cell in self.cells if cell.row not in out]
@@ -68,7 +68,7 @@ class WrongCells:
         found = (
             f"{', and '.join(told)}: flagged_cells() lists them, diagnose() says what they change"
         )
-        return Note(found, About.CELLS, "wrong_cells='keep' keeps them")
+        return ResultNote(found, About.CELLS, "wrong_cells='keep' keeps them")
 
     def differences(self, graphs: Mapping[Any, Graph]) -> tuple[list[str], list[str], list[str]]:
         """Edges, with their contexts, that only the result has, that only the table as it is has,

@@ -21,7 +21,7 @@ from causalcontext.knowledge import Links
 from causalcontext.model_checks.violations import Violation
 from causalcontext.progress import Advance
 from causalcontext.results.log import CITestLog
-from causalcontext.results.notes import About, Note, residual_notes
+from causalcontext.results.notes import About, ResultNote, residual_notes
 from causalcontext.results.outcome import Outcome
 from causalcontext.results.wrong_cells import CleanedTable, FlaggedCell, WrongCells
 from causalcontext.score.constants import constant_columns, with_traces, words_about_constants
@@ -261,7 +261,7 @@ def _notes(explored: Explored, findings: Sequence[Violation]) -> tuple[str, ...]
     if explored.undecided:
         who = named(explored.undecided)
         notes.append(
-            Note(
+            ResultNote(
                 f"these rows do not tell whether the context changes the mechanism of {who}, as in"
                 " these graphs, or a cause has a bend (a kink, a saturation or a curve) that all"
                 " contexts share",
@@ -298,7 +298,7 @@ def _cut(clock: Clock) -> list[str]:
     who = "Ctrl-C" if clock.interrupted else "the time limit"
     what = ", ".join(_LEFT_OUT[what] for what in _LEFT_OUT if what in clock.cut)
     said = f"{who} ended the search early: this is the best model found so far ({what})"
-    return [said if clock.interrupted else Note(said, About.CUT)]
+    return [said if clock.interrupted else ResultNote(said, About.CUT)]
 
 
 def _undeclared(data: ScoreData, coarse: Sequence[FewValues]) -> list[str]:

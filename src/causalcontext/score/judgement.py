@@ -41,7 +41,7 @@ from causalcontext.score.merging import lattice
 from causalcontext.score.model import FittedModel, Part, owners
 from causalcontext.score.options import Clock
 from causalcontext.score.search import REACH, FoundModels, Rival
-from causalcontext.score.workspace import FitWorkspace, Task
+from causalcontext.score.workspace import FitWorkspace, NodeTask
 from causalcontext.search.colliders import Triple, Triples
 from causalcontext.search.family import EdgeEnd, Evidence, Origin
 from causalcontext.search.rules import AGREED, orient_all
@@ -479,7 +479,7 @@ def _judge_context_effects(
         usable = readers_in_reach(slots.needs, place, node) & slots.may[node, 1:]
         if clock.is_overdue or not usable.any():
             continue
-        tasks: list[Task] = [
+        tasks: list[NodeTask] = [
             (block, node)
             for block, q in zip(slots.block[node].tolist(), slots.owner.tolist(), strict=True)
             if q < 0 or (usable[q] and not clock.late)

@@ -42,7 +42,7 @@ from causalcontext.kernels.orders.fits import (
 from causalcontext.kernels.rows.noise_densities import density_table
 from causalcontext.score.design import ScoreDesign
 
-Task = tuple[int, int]
+NodeTask = tuple[int, int]
 """A block and a node."""
 ColumnTask = tuple[int, int, Any]
 """A block, a node, and columns."""
@@ -138,7 +138,7 @@ class FitWorkspace:
         return np.array(whole[PATH + room : PATH + room + whole[TAKEN]])
 
     def fit(
-        self, tasks: Sequence[Task], candidates: Sequence[Bools]
+        self, tasks: Sequence[NodeTask], candidates: Sequence[Bools]
     ) -> tuple[Floats, Floats, list[Ints]]:
         """The scores of nodes in blocks with some candidates, the slopes of numbers, and the
         columns they take.
@@ -167,7 +167,7 @@ class FitWorkspace:
         )
         return out
 
-    def _check_blocks(self, tasks: Sequence[Task]) -> None:
+    def _check_blocks(self, tasks: Sequence[NodeTask]) -> None:
         """Return if all blocks were there when the workspace was made: kernels would read beyond
         the tables.
         """
@@ -180,5 +180,5 @@ class FitWorkspace:
         return sets
 
 
-def _pairs(tasks: Sequence[Task] | Sequence[ColumnTask]) -> Ints:
+def _pairs(tasks: Sequence[NodeTask] | Sequence[ColumnTask]) -> Ints:
     return np.array([task[:2] for task in tasks], dtype=np.int64).reshape(-1, 2)

@@ -22,7 +22,7 @@ from causalcontext.graphs.lag_names import at, split
 from causalcontext.knowledge import Links
 from causalcontext.progress import Watch
 from causalcontext.results.log import CITestLog, Decision, Entries
-from causalcontext.results.notes import About, Note
+from causalcontext.results.notes import About, ResultNote
 from causalcontext.results.outcome import Outcome, Settings
 from causalcontext.results.series import Copy, SeriesFacts, SlopeRow, copies_in, read_of
 from causalcontext.search.algorithm import FoundGraphs
@@ -84,7 +84,11 @@ def search_windows(
     notes = (
         str(windows.counts),
         *([only_inside] if plan.window.depth == lags else []),
-        *([Note(f"the time limit ended the search {found.cut}", About.CUT)] if found.cut else []),
+        *(
+            [ResultNote(f"the time limit ended the search {found.cut}", About.CUT)]
+            if found.cut
+            else []
+        ),
     )
     outcome = Outcome(
         found.endpoints,

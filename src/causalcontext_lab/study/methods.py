@@ -262,7 +262,7 @@ def _prepared(task: StudyTask) -> tuple[Dataset, BatchedSearch]:
     return found
 
 
-Method = Callable[[StudyTask], EstimatedEndpoints]
+StudyMethod = Callable[[StudyTask], EstimatedEndpoints]
 
 
 def search_with(method: str, task: StudyTask) -> EstimatedEndpoints:
@@ -292,7 +292,7 @@ def _is_slow(test: IndependenceTest) -> bool:
     return any("model_free" in declared_traits(member) for member in members)
 
 
-METHODS: Mapping[str, Method] = {
+METHODS: Mapping[str, StudyMethod] = {
     **{
         name: partial(search_with, name)
         for name in ("pc-ac", "pc-m", "pc-b", "pc-p", "fci-ac", "score-ac")

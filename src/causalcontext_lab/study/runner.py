@@ -432,7 +432,7 @@ def _finished(
 
 
 FORMAT = "causalcontext-study"
-Job = tuple[int, int]
+StudyJob = tuple[int, int]
 
 
 def read_records(path: str | Path, design: Design) -> list[Record]:
@@ -469,7 +469,7 @@ def _complete_jobs(path: Path, design: Design) -> Iterator[list[Record]]:
                 f"records file {str(path)!r} was made with another {key}; choose another folder, or"
                 " remove the file to start again"
             )
-    jobs: dict[Job, list[Record]] = {}
+    jobs: dict[StudyJob, list[Record]] = {}
     for line in lines[1:]:
         record = _parsed(line)
         if record is not None and _is_whole(record):
@@ -533,5 +533,5 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _job(record: Record) -> Job:
+def _job(record: Record) -> StudyJob:
     return int(record["setting"]), int(record["repeat"])

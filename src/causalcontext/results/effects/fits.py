@@ -24,9 +24,9 @@ from causalcontext.kernels.limits import COLLINEAR_BELOW, SPARE_ROWS
 from causalcontext.results.effects.estimates import Estimate, Parameters
 
 ErrorKind = Literal["sandwich", "classical"]
-Groups = tuple[tuple[int, ...], ...]
+CellGroups = tuple[tuple[int, ...], ...]
 """Cells of rows, by group."""
-Term = tuple[int, tuple[int, ...]]
+SharedTerm = tuple[int, tuple[int, ...]]
 """A column, and the groups of cells that share its slope."""
 
 
@@ -39,8 +39,8 @@ class MechanismFit(Parameters):
 
     effect: int
     causes: tuple[int, ...]
-    groups: Groups  # the cells whose rows were used: one group for every level
-    graphs: Groups  # the contexts that every level is of
+    groups: CellGroups  # the cells whose rows were used: one group for every level
+    graphs: CellGroups  # the contexts that every level is of
     levels: Floats  # shape (groups,)
     centres: Floats  # shape (groups, causes)
     slopes: Floats  # shape (causes,)
@@ -92,9 +92,9 @@ class CompleteRows:
             None if clusters is None or len(clusters) != data.n_rows else self._of(clusters)
         )
         self.codes: Ints = self._of(data.codes).astype(np.int64)
-        self._here: dict[Groups, tuple[Ints, Ints]] = {}
+        self._here: dict[CellGroups, tuple[Ints, Ints]] = {}
 
-    def inside(self, groups: Groups) -> tuple[Ints, Ints]:
+    def inside(self, groups: CellGroups) -> tuple[Ints, Ints]:
         """The complete rows of some groups of cells by number, and the group of each."""
         if groups not in self._here:
             group = np.full(len(self.data.contexts.cells) + 1, -1)
@@ -104,7 +104,7 @@ class CompleteRows:
             self._here[groups] = here, group[self.codes[here]]
         return self._here[groups]
 
-    def values(self, columns: Sequence[int], groups: Groups) -> tuple[Floats, Ints]:
+    def values(self, columns: Sequence[int], groups: CellGroups) -> tuple[Floats, Ints]:
         """Some columns on the rows of some groups of cells, shape (rows, columns), and the group of
         every row.
         """
@@ -114,7 +114,7 @@ class CompleteRows:
         )
         return found, place
 
-    def clusters(self, groups: Groups) -> Ints | None:
+    def clusters(self, groups: CellGroups) -> Ints | None:
         """The unit of every row of some groups of cells, whose residuals may be correlated; None
         without units.
         """
@@ -128,9 +128,9 @@ def fit(
     moments: Moments,
     effect: int,
     causes: tuple[int, ...],
-    groups: Groups,
+    groups: CellGroups,
     rows: CompleteRows | None,
-    graphs: Groups = (),
+    graphs: CellGroups = (),
     weights: Floats | None = None,
 ) -> MechanismFit:
     """Least squares of an effect on its causes, with an intercept for every group, on the rows of
@@ -210,7 +210,7 @@ def fit(
     )
 
 
-def grouped(moments: Moments, groups: Groups, columns: Sequence[int] | None = None) -> Moments:
+def grouped(moments: Moments, groups: CellGroups, columns: Sequence[int] | None = None) -> Moments:
     """The moments of some columns, or of all, in every group of cells."""
     some = list(range(moments.mean.shape[1]) if columns is None else columns)
     return stacked(
@@ -329,10 +329,10 @@ class SharedFit(MechanismFit):
 def shared_fits(
     moments: Moments,
     effect: int,
-    terms: Sequence[Term],
+    terms: Sequence[SharedTerm],
     rows: CompleteRows | None,
-    groups: Groups,
-    graphs: Groups,
+    groups: CellGroups,
+    graphs: CellGroups,
     weights: Floats | None = None,
 ) -> tuple[SharedFit, ...] | str:
     """The mechanism in every group of cells, from the moments of all; or why there is none."""

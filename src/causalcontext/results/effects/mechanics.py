@@ -31,8 +31,8 @@ from causalcontext.kernels.arrays import Floats
 from causalcontext.results.curve_difference import rows_in_units
 from causalcontext.results.effects.estimates import Estimate, Parameters
 from causalcontext.results.effects.fits import (
+    CellGroups,
     CompleteRows,
-    Groups,
     MechanismFit,
     SharedFit,
     fit,
@@ -85,8 +85,8 @@ class RowChoice(NamedTuple):
     share are fitted on the rows of all of them.
     """
 
-    graphs: Groups
-    groups: Groups
+    graphs: CellGroups
+    groups: CellGroups
     why: str
     fixed: tuple[int, ...] = ()
     together: bool = False
@@ -226,7 +226,7 @@ class Mechanics(UnrolledGraphs):
         return self._in_families[key]
 
     def regression(
-        self, effect: int, causes: tuple[int, ...], groups: Groups, graphs: Groups = ()
+        self, effect: int, causes: tuple[int, ...], groups: CellGroups, graphs: CellGroups = ()
     ) -> MechanismFit:
         """Least squares of one variable on others, on the rows of some groups of cells.
 
@@ -280,7 +280,7 @@ class Mechanics(UnrolledGraphs):
         return next(one for one in found if g in one.graphs[0])
 
     def _weights(
-        self, effect: int, causes: Sequence[int], groups: Groups, graphs: Groups
+        self, effect: int, causes: Sequence[int], groups: CellGroups, graphs: CellGroups
     ) -> Floats | None:
         """One over the variance of the noise in every row, by the equations of a score-based model;
         None if it is even.
@@ -508,7 +508,7 @@ class Mechanics(UnrolledGraphs):
         names = self.result.names
         return names[node] if node < len(names) else at(names[self.now(node)], self.lag(node))
 
-    def rows_text(self, groups: Groups) -> str:
+    def rows_text(self, groups: CellGroups) -> str:
         """Rows in words: "all", "R=wet", "R=dry or R=wet"."""
         contexts = self.row_contexts
         wanted = {cell for cells in groups for cell in cells}

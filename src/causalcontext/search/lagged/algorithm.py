@@ -63,7 +63,7 @@ from causalcontext.search.lagged.queries import (
 from causalcontext.search.rules import orient_all
 from causalcontext.views import CIQuery, adaptive
 
-Change = tuple[int, int]
+MissingLink = tuple[int, int]
 """A column of the past, and a graph that lacks its link."""
 
 
@@ -160,14 +160,14 @@ def links_to_share(
 
 def changed_by_context(
     plan: LaggedPlan, graphs: Bools, tested: Bools, endpoints: Endpoints
-) -> dict[tuple[int, int], Change]:
+) -> dict[tuple[int, int], MissingLink]:
     """(R(t), y): variables with an open link to a context whose links from the past differ with it,
     and one of these.
 
     No other lag of the context is next to such a variable, and the graphs that differ have the same
     other contexts. An edge that nothing tested says nothing.
     """
-    found: dict[tuple[int, int], Change] = {}
+    found: dict[tuple[int, int], MissingLink] = {}
     open_links = np.asarray((marked(endpoints, "o-o") & tested).any(axis=0))
     for present, absent, now in plan.contexts_now.steps():
         own = [
@@ -318,7 +318,7 @@ by a change.
 
 
 @dataclass
-class Record:
+class PairRecord:
     """The deciding query of a pair: the separating one, or the one with the largest p-value."""
 
     query: CIQuery | None = None
@@ -339,7 +339,7 @@ class LaggedFound:
     """
 
     endpoints: Endpoints
-    records: dict[tuple[int, int, int], Record]
+    records: dict[tuple[int, int, int], PairRecord]
     tests: Ints
     complete: bool
     labels: tuple[Label, ...]
@@ -372,7 +372,7 @@ class LaggedSearch:
         self.graphs: Bools = np.zeros(
             (len(plan.values), plan.window.nodes, plan.window.nodes), dtype=bool
         )
-        self.records: dict[Pair, Record] = {}
+        self.records: dict[Pair, PairRecord] = {}
         self.restored: set[Pair] = set()
 
     def run(self) -> LaggedFound:
@@ -447,7 +447,7 @@ class LaggedSearch:
         found = context_lags_to_restore(self.answers, self.plan, self.past, endpoints)
         for pair, query in found:
             self.restored.add(pair)
-            self.records[pair] = Record(query, self.answers.of(query))
+            self.records[pair] = PairRecord(query, self.answers.of(query))
             self.graphs[:, pair.z, pair.y] = self.graphs[:, pair.y, pair.z] = True
         return bool(found)
 
@@ -466,7 +466,7 @@ class LaggedSearch:
             links_to_share(self.plan, self.graphs, endpoints),
         )
         for pair, graphs, acting in found:
-            told = [known.get((g, pair.z, pair.y), Record()) for g in graphs]
+            told = [known.get((g, pair.z, pair.y), PairRecord()) for g in graphs]
             whole = [
                 record
                 for record in told
@@ -484,7 +484,7 @@ class LaggedSearch:
 
     def _settle(self, pair: Pair, candidate: CandidateSet) -> bool:
         """Write an answer down; whether it separates the pair."""
-        record = self.records.setdefault(pair, Record())
+        record = self.records.setdefault(pair, PairRecord())
         answer = self.answers.of(candidate.query)
         if answer.reason:
             record.untested += 1
@@ -562,7 +562,7 @@ class LaggedSearch:
         return Links(may, self.plan.links.must)
 
     def _origins(
-        self, origins: Mapping[EdgeEnd, Origin], changed: Mapping[tuple[int, int], Change]
+        self, origins: Mapping[EdgeEnd, Origin], changed: Mapping[tuple[int, int], MissingLink]
     ) -> Iterator[tuple[EdgeEnd, Origin]]:
         """Links from the past are directed by time, links of a context that have no other reason by
         changes.
@@ -579,10 +579,10 @@ class LaggedSearch:
                     origin if window.is_now(a) and window.is_now(b) else Origin(TIME, g, ()),
                 )
 
-    def _told(self) -> dict[tuple[int, int, int], Record]:
+    def _told(self) -> dict[tuple[int, int, int], PairRecord]:
         """What was decided, by graph; first what the past alone decided."""
         told = {
-            (g, z, y): Record(query, self.answers.of(query), (), True)
+            (g, z, y): PairRecord(query, self.answers.of(query), (), True)
             for (g, z, y), query in self.past.removed.items()
         }
         asking = PairQueries(self.plan, self.past, self.graphs)
