@@ -69,7 +69,7 @@ def bent_relations(columns: Columns, gone: frozenset[int]) -> list[Relation]:
     np.fill_diagonal(possible, False)
     pairs = {(numbers[y], numbers[x]) for y, x in np.argwhere(possible).tolist()}
     pairs = {(y, x) for y, x in pairs if _is_curve(columns, y, x)}
-    found = []
+    relations = []
     for value, of in sorted(pairs):
         both = (of, value) in pairs
         if both and value < of:
@@ -81,12 +81,12 @@ def bent_relations(columns: Columns, gone: frozenset[int]) -> list[Relation]:
         if both:
             words[of] = curve_words(columns, of, value)
             slopes[of] = log_slopes(columns.values[value], columns.values[of])
-        found.append(
+        relations.append(
             Relation(
                 value, (of,), words, slopes, line_plainness(columns, value, of) if both else {}
             )
         )
-    return found
+    return relations
 
 
 def line_plainness(columns: Columns, value: int, of: int) -> dict[int, int]:
@@ -120,22 +120,22 @@ def surface_relations(columns: Columns, gone: frozenset[int], closely: bool) -> 
     if rows.shape[1] < FEWEST_ROWS_OF_A_SURFACE:
         return []
     table = standard(rows)
-    found = dict[frozenset[int], tuple[float, Relation]]()
+    best_by_columns = dict[frozenset[int], tuple[float, Relation]]()
     for t in range(len(numbers)):
         others = [k for k in range(len(numbers)) if k != t]
         left = beyond_surfaces(table, t, others)
-        for place, value in np.argwhere(
+        for row, value in np.argwhere(
             left < (LARGEST_TRACE**2 if closely else LARGEST_MISFIT_OF_A_SURFACE_GLANCE)
         ).tolist():
-            y = others[place]
+            y = others[row]
             if value not in (t, y):
                 relation = _surface(columns, numbers[value], numbers[t], numbers[y], closely)
                 if relation is not None:
                     key = frozenset((value, t, y))
-                    known = found.get(key)
+                    known = best_by_columns.get(key)
                     if known is None or relation[0] < known[0]:
-                        found[key] = relation
-    return [relation for _, relation in found.values()]
+                        best_by_columns[key] = relation
+    return [relation for _, relation in best_by_columns.values()]
 
 
 def is_fine(values: Floats) -> bool:
@@ -270,8 +270,8 @@ def _two(y: Floats, x: Floats) -> tuple[Floats, Floats]:
 
 def _basis(t: Floats, y: Floats) -> Floats:
     """The terms of a surface, shape (6, ..., rows)."""
-    one = np.ones(np.broadcast(t, y).shape)
-    return np.stack([one, y * one, y**2 * one, t * one, t * y, t * y**2])
+    constant = np.ones(np.broadcast(t, y).shape)
+    return np.stack([constant, y * constant, y**2 * constant, t * constant, t * y, t * y**2])
 
 
 def beyond_surfaces(table: Floats, t: int, others: list[int]) -> Floats:

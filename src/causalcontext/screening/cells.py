@@ -59,21 +59,45 @@ _CODE = re.compile(r"0\d+")
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell of text that holds a number."""
+    """A cell of text that holds a number.
+
+    Attributes
+    ----------
+    text : str
+    value : float
+    unit : str
+       The letters or signs around the number; empty for none.
+    commas : bool
+       True if it has digits behind a decimal comma.
+    thirds : bool
+       True if its digits stand in groups of three.
+    code : bool
+       True for a whole number that begins with 0, as keys do.
+    """
 
     text: str
     value: float
     unit: str
-    commas: bool = False  # digits behind a decimal comma
-    thirds: bool = False  # digits in groups of three
-    code: bool = False  # a whole number that begins with 0, as keys do
+    commas: bool = False
+    thirds: bool = False
+    code: bool = False
 
 
 @dataclass(frozen=True)
 class TextNumbers:
-    """What text that holds numbers is read as, or why it is refused."""
+    """The numbers that text is read as, or the reason why it is refused.
 
-    values: Floats | None = None  # one for every text; None where it is refused
+    Attributes
+    ----------
+    values : Floats, shape (texts,), or None
+       One number for every text; None where text is refused.
+    note : str
+       The sentence on text that was read.
+    problem : str
+       The sentence on text that is refused.
+    """
+
+    values: Floats | None = None
     note: str = ""
     problem: str = ""
 
@@ -94,30 +118,14 @@ pass convert=True to read the numbers, or declare kinds={'dose': 'categorical'} 
     True
     """
     plain = [text if isinstance(text, str) else str(text) for text in texts]
-    pointed = [text for text in plain if "." in text]
-    if (
-        decimal == COMMA
-        and not any("," in text for text in plain)
-        and any(not cell_of(text, COMMA) for text in pointed)
-    ):
-        decimal = POINT  # another column has the commas
-    few = [cell_of(text, decimal) for text in plain[:TEXTS_OF_A_GLANCE]]
-    if sum(cell is not None for cell in few) < MOSTLY * sum(
-        text.strip() not in WORDS for text in plain[:TEXTS_OF_A_GLANCE]
-    ):
+    decimal = _decimal_of(plain, decimal)
+    cells = _cells_of_texts(plain, decimal)
+    if cells is None:
         return None
-    cells = [*few, *(cell_of(text, decimal) for text in plain[TEXTS_OF_A_GLANCE:])]
     known = sorted((cell for cell in cells if cell is not None), key=lambda cell: cell.text)
-    words = [
-        text
-        for text, cell in zip(plain, cells, strict=True)
-        if cell is None and text.strip() in WORDS
-    ]
-    others = [
-        text
-        for text, cell in zip(plain, cells, strict=True)
-        if cell is None and text.strip() not in WORDS
-    ]
+    no_numbers = [text for text, cell in zip(plain, cells, strict=True) if cell is None]
+    words = [text for text in no_numbers if text.strip() in WORDS]
+    others = [text for text in no_numbers if text.strip() not in WORDS]
     if len(known) < FEWEST_NUMBERS_IN_TEXT or len(known) < MOSTLY * (len(known) + len(others)):
         return None
     if all(not cell.unit and not cell.commas and not cell.thirds for cell in known):
@@ -129,6 +137,30 @@ pass convert=True to read the numbers, or declare kinds={'dose': 'categorical'} 
             f"mostly numbers, but {min(others)!r} is none; correct it, or drop the column",
         )
     return _of_marked_numbers(name, plain, cells, words, decimal, convert)
+
+
+def _cells_of_texts(texts: Sequence[str], decimal: str) -> list[Cell | None] | None:
+    """The number in every text, None for a text without; None where the first texts show that a
+    column hardly holds any.
+    """
+    glance = texts[:TEXTS_OF_A_GLANCE]
+    cells = [cell_of(text, decimal) for text in glance]
+    numbers = sum(cell is not None for cell in cells)
+    if numbers < MOSTLY * sum(text.strip() not in WORDS for text in glance):
+        return None
+    return [*cells, *(cell_of(text, decimal) for text in texts[TEXTS_OF_A_GLANCE:])]
+
+
+def _decimal_of(texts: Sequence[str], decimal: str) -> str:
+    """The decimal sign of a column, where the caller has passed one for the whole table.
+
+    A column without any comma whose points are no separators has points: another one has the
+    commas.
+    """
+    if decimal != COMMA or any("," in text for text in texts):
+        return decimal
+    has_points = any(not cell_of(text, COMMA) for text in texts if "." in text)
+    return POINT if has_points else COMMA
 
 
 def cell_of(text: str, decimal: str = POINT) -> Cell | None:
@@ -176,6 +208,9 @@ def _of_plain_numbers(
 ) -> TextNumbers | None:
     """Plain numbers as numbers, unless they are the codes of a category; refused if other cells are
     among them.
+
+    Few whole numbers, and whole numbers that begin with 0, may be codes, and stay text. With other
+    cells among them (`mixed`) a typing error is looked for.
     """
     known = [cell for cell in cells if cell is not None]
     if any(cell.code for cell in known):
@@ -202,55 +237,25 @@ def _of_marked_numbers(
     convert: bool,
 ) -> TextNumbers | None:
     """Numbers with units, decimal commas or thousands separators, as the caller says that they are
-    meant.
+    meant; None where the column holds levels or keys.
+
+    Units are looked at first, since numbers of several units are none; then decimal commas, then
+    separators. "1,234" may be either, and the way that is named says so.
     """
     known = sorted((cell for cell in cells if cell is not None), key=lambda cell: cell.text)
     units = sorted({cell.unit for cell in known})
     if len(units) > 1:
-        if (
-            "" in units and max(map(len, units)) == 1 and units[1:] != ["%"]
-        ):  # a typing error, such as 2o
-            return _of_plain_numbers(name, plain, cells, True)
-        keys = len(units) > MOST_UNITS_OF_A_COLUMN or any(cell.code for cell in known)
-        if keys or ("" not in units and len(known) <= LEVELS_IN_ANY_TABLE):
-            return None
-        two = [
-            next(cell for cell in known if cell.unit == unit) for unit in [*units[1:], units[0]][:2]
-        ]
-        return _refused(
-            name,
-            two,
-            "its numbers have different units, or some have none; make them alike, or drop the "
-            "column",
-        )
-    commas = decimal != COMMA and any(cell.commas and not cell.thirds for cell in known)
-    if commas:
-        marked = [cell for cell in known if cell.commas]
-        return _refused(
-            name, marked, "numbers with decimal commas", "pass decimal=',' to read them"
-        )
-    either = decimal != COMMA and any(cell.commas for cell in known)
-    marked = [cell for cell in known if cell.thirds]
-    if marked and not convert:
-        also = ", or decimal=',' if these are decimal commas" if either else ""
-        return _refused(
-            name,
-            marked,
-            "numbers with thousands separators",
-            f"pass convert=True to read them{also}",
-        )
-    if (
-        len(known) <= LEVELS_IN_ANY_TABLE
-        and units != [""]
-        and units[0].casefold().partition("/")[0] not in UNITS
-    ):
+        return _of_several_units(name, plain, cells, known, units)
+    refused = _refused_marks(name, known, decimal, convert)
+    if refused is not None:
+        return refused
+    unit = units[0]
+    is_known = not unit or unit.casefold().partition("/")[0] in UNITS
+    if len(known) <= LEVELS_IN_ANY_TABLE and not is_known:
         return None  # levels such as 0x and 1x
-    if units != [""] and not convert:
+    if unit and not convert:
         return _refused(
-            name,
-            known,
-            f"numbers with the unit {units[0]}",
-            "pass convert=True to read the numbers",
+            name, known, f"numbers with the unit {unit}", "pass convert=True to read the numbers"
         )
     if words:
         return TextNumbers(
@@ -259,24 +264,82 @@ def _of_marked_numbers(
                 f"{words[0]!r}; if it means a missing value pass na_values={[*words]!r}"
             )
         )
-    unit = f" in {units[0]}" if units[0] else ""
+    in_unit = f" in {unit}" if unit else ""
     return TextNumbers(
         np.array([cell.value for cell in cells if cell is not None]),
-        f"{name} is text such as {known[0].text!r}, and read as numbers{unit}",
+        f"{name} is text such as {known[0].text!r}, and read as numbers{in_unit}",
     )
 
 
-def _refused(name: str, cells: Sequence[Cell], found: str, way: str = "") -> TextNumbers:
-    """The sentence on a column that is refused, with two of its cells."""
+def _of_several_units(
+    name: str,
+    plain: Sequence[str],
+    cells: Sequence[Cell | None],
+    known: Sequence[Cell],
+    units: Sequence[str],
+) -> TextNumbers | None:
+    """The reason why numbers of several units are refused; None where these are keys or levels.
+
+    One letter behind some numbers is a typing error, such as 2o.
+    """
+    if "" in units and max(map(len, units)) == 1 and units[1:] != ["%"]:
+        return _of_plain_numbers(name, plain, cells, True)
+    are_keys = len(units) > MOST_UNITS_OF_A_COLUMN or any(cell.code for cell in known)
+    if are_keys or ("" not in units and len(known) <= LEVELS_IN_ANY_TABLE):
+        return None
+    shown = [
+        next(cell for cell in known if cell.unit == unit) for unit in [*units[1:], units[0]][:2]
+    ]
+    return _refused(
+        name,
+        shown,
+        "its numbers have different units, or some have none; make them alike, or drop the column",
+    )
+
+
+def _refused_marks(
+    name: str, known: Sequence[Cell], decimal: str, convert: bool
+) -> TextNumbers | None:
+    """The reason why numbers with decimal commas or thousands separators are refused; None where
+    there are none, or the caller says how they are meant.
+    """
+    with_commas = [cell for cell in known if cell.commas and decimal != COMMA]
+    if any(not cell.thirds for cell in with_commas):
+        return _refused(
+            name, with_commas, "numbers with decimal commas", "pass decimal=',' to read them"
+        )
+    separated = [cell for cell in known if cell.thirds]
+    if not separated or convert:
+        return None
+    also = ", or decimal=',' if these are decimal commas" if with_commas else ""
+    return _refused(
+        name,
+        separated,
+        "numbers with thousands separators",
+        f"pass convert=True to read them{also}",
+    )
+
+
+def _refused(name: str, cells: Sequence[Cell], description: str, way: str = "") -> TextNumbers:
+    """The sentence on a column that is refused, with two of its cells.
+
+    `description` says what the cells are, and `way` what the caller may do; without a way, there is
+    no option that reads them.
+    """
     two = " and ".join(repr(cell.text) for cell in cells[:2])
     if not way:
-        return TextNumbers(problem=f"column {name!r} is text such as {two}: {found}")
+        return TextNumbers(problem=f"column {name!r} is text such as {two}: {description}")
     levels = f"or declare kinds={{{name!r}: 'categorical'}} if they are levels"
-    return TextNumbers(problem=f"column {name!r} is text: {found}, such as {two}; {way}, {levels}")
+    return TextNumbers(
+        problem=f"column {name!r} is text: {description}, such as {two}; {way}, {levels}"
+    )
 
 
 def merged_levels(counts: Mapping[Any, int]) -> dict[str, tuple[str, ...]]:
     """Levels that differ only in case or spaces, by the most frequent spelling.
+
+    `counts` has the number of rows of every level; of spellings as frequent the first one in the
+    alphabet stays.
 
     >>> merged_levels({"icu": 470, "ICU ": 30, "normal": 500})
     {'icu': ('ICU ',)}
@@ -285,9 +348,9 @@ def merged_levels(counts: Mapping[Any, int]) -> dict[str, tuple[str, ...]]:
     for level in counts:
         if isinstance(level, str):
             alike.setdefault(" ".join(level.split()).casefold(), []).append(level)
-    found = {}
+    merged = {}
     for spellings in alike.values():
         if len(spellings) > 1:
             first, *others = sorted(spellings, key=lambda level: (-counts[level], level))
-            found[first] = tuple(others)
-    return found
+            merged[first] = tuple(others)
+    return merged

@@ -78,6 +78,18 @@ _TIMES = ("date", "datetime", "time", "Timestamp", "Period")
 class ColumnCells:
     """The cells of a column, in the order of the rows: numbers, or the levels of text and
     categories.
+
+    Attributes
+    ----------
+    column : Column
+    values : Values, shape (rows,), or None
+       The numbers, with gaps; None for text and categories.
+    codes : shape (rows,)
+       The position of the level of every row, -1 where it is missing; empty for numbers.
+    levels : sequence
+       The different values of text and categories; of categories also those that no row has.
+    families : tuple of types
+       The types of the levels.
     """
 
     column: Column
@@ -93,7 +105,7 @@ class ColumnCells:
 
     @cached_property
     def missing(self) -> Bools:
-        """Where there is no value."""
+        """True in the rows that have no value, shape (rows,)."""
         return is_missing(self.values) if self.values is not None else np.asarray(self.codes < 0)
 
     def some(self, rows: Bools | None) -> ColumnCells:
@@ -111,7 +123,12 @@ class ColumnCells:
 
 
 def cells_of_column(column: Column) -> ColumnCells:
-    """The cells of a column of any kind of table."""
+    """The cells of a column of any kind of table.
+
+    Numbers, durations (in seconds) and objects that are all numbers become `values`; text,
+    categories, truth values and mixtures become levels. Dates and nested columns have one empty
+    level, since they are left out or refused by their type, and lists and other objects likewise.
+    """
     nothing = np.zeros(0, dtype=np.int64)
     if isinstance(column.series, np.ndarray) or column.dtype.is_numeric():
         values = plain_values(column)
@@ -138,6 +155,12 @@ def cells_of_column(column: Column) -> ColumnCells:
     if isinstance(column.dtype, nw.String) and column.series.implementation.is_pandas_like():
         codes, texts = native.factorize()
         return ColumnCells(column, None, codes, texts.tolist(), (str,))
+    return _cells_of_values(column)
+
+
+def _cells_of_values(column: Column) -> ColumnCells:
+    """The cells of a column by its values one by one: numbers if all of them are, else levels."""
+    nothing = np.zeros(0, dtype=np.int64)
     values = plain_values(column)
     if values.dtype.kind in "fiu":
         return ColumnCells(column, values, nothing, ())
@@ -152,7 +175,7 @@ def cells_of_column(column: Column) -> ColumnCells:
 
 
 def has_intervals(column: Column) -> bool:
-    """Whether the levels of a category are intervals, as `pandas.cut` makes them."""
+    """True if the levels of a category are intervals, as `pandas.cut` makes them."""
     dtype = (
         None
         if isinstance(column.series, np.ndarray)
@@ -162,7 +185,7 @@ def has_intervals(column: Column) -> bool:
 
 
 def _of_objects(values: Values) -> Values:
-    """Numbers that are objects, Decimals and the like, with gaps."""
+    """Numbers that are objects, Decimals and the like, as floats with gaps, shape (rows,)."""
     numbers = np.full(len(values), np.nan)
     present = ~is_missing(values)
     numbers[present] = values[present].astype(np.float64)
@@ -170,6 +193,7 @@ def _of_objects(values: Values) -> Values:
 
 
 def _families(levels: Sequence[Any]) -> tuple[type, ...]:
+    """The types of some levels."""
     values = np.empty(len(levels), dtype=object)
     values[:] = levels
     return value_families(values)
@@ -178,10 +202,11 @@ def _families(levels: Sequence[Any]) -> tuple[type, ...]:
 def why_no_variable(
     cells: ColumnCells, declared: bool = False, series: bool = False
 ) -> LeftOut | None:
-    """Why a column cannot be a variable; None if it can be one, or if reading it must say why not.
+    """The reason why a column cannot be a variable; None if it can be one, or if reading it must
+    say why not.
 
-    Of a column whose kind is declared only what no kind makes a variable is said; in a `series`
-    what rises with the rows may be a trend.
+    Of a column whose kind is declared only what no kind makes a variable is said: no value at all,
+    one value, dates. In a `series` what rises with the rows may be a trend.
     """
     missing = cells.missing
     if missing.all():
@@ -191,37 +216,35 @@ def why_no_variable(
         return LeftOut(cells.name, Why.DATE, f"holds dates or times ({_use_of(cells.name)})")
     if dtype.is_nested() or dtype.is_temporal() or object in cells.families:
         return None
-    share = (
-        ""
-        if not missing.any()
-        else f" that has a value ({np.count_nonzero(~missing):,} of {missing.size:,})"
-    )
+    share = ""
+    if missing.any():
+        share = f" that has a value ({np.count_nonzero(~missing):,} of {missing.size:,})"
+    only_value = _only_value(cells)
+    if only_value:
+        return LeftOut(cells.name, Why.CONSTANT, f"is constant, {only_value} in every row{share}")
+    if declared:
+        return None
     if cells.values is not None:
         values = cells.values[~missing] if share else cells.values
-        if _is_constant(values):
-            return LeftOut(
-                cells.name,
-                Why.CONSTANT,
-                f"is constant, {number_text(float(values[0]))} in every row{share}",
-            )
-        return None if declared else _why_no_number(cells.name, values, bool(share), series)
-    counts = np.bincount(cells.codes[cells.codes >= 0], minlength=len(cells.levels))
-    occurring = np.flatnonzero(counts).tolist()
-    if len(occurring) == 1:
-        return LeftOut(
-            cells.name,
-            Why.CONSTANT,
-            f"is constant, {cells.levels[occurring[0]]!r} in every row{share}",
-        )
-    if declared or not set(cells.families) <= {str, int, float}:
+        return _why_no_number(cells.name, values, bool(share), series)
+    if not set(cells.families) <= {str, int, float}:
         return None
-    return _why_no_category(
-        cells.name, [cells.levels[place] for place in occurring], int(counts.sum())
-    )
+    counts = np.bincount(cells.codes[cells.codes >= 0], minlength=len(cells.levels))
+    levels = [cells.levels[level] for level in np.flatnonzero(counts).tolist()]
+    return _why_no_category(cells.name, levels, int(counts.sum()))
+
+
+def _only_value(cells: ColumnCells) -> str:
+    """The value that all rows with a value have, as text; empty where there are several."""
+    if cells.values is not None:
+        values = cells.values[~cells.missing] if cells.missing.any() else cells.values
+        return number_text(float(values[0])) if _is_constant(values) else ""
+    occurring = np.flatnonzero(np.bincount(cells.codes[cells.codes >= 0]))
+    return repr(cells.levels[int(occurring[0])]) if len(occurring) == 1 else ""
 
 
 def are_dates(texts: Sequence[Any]) -> bool:
-    """Whether different levels of text are all dates or times.
+    """True if different levels of text are all dates or times.
 
     >>> are_dates([f"{year}Q{quarter}" for year in (2019, 2020, 2021) for quarter in (1, 2, 3, 4)])
     True
@@ -231,16 +254,19 @@ def are_dates(texts: Sequence[Any]) -> bool:
 
 
 def _use_of(name: str) -> str:
-    """What makes use of a clock."""
+    """The clause on what makes use of a clock."""
     return f"time={name!r} with lags=... makes use of it"
 
 
 def _are_times(families: Sequence[type]) -> bool:
+    """True if levels of text or objects are dates or times by their types."""
     return bool(families) and all(family.__name__ in _TIMES for family in families)
 
 
 def _is_constant(values: Values) -> bool:
-    """Whether all values are one number, but for rounding."""
+    """True if all values are one number, but for rounding: their range is
+    `ROUNDING_SHARE_OF_LARGEST` of the largest one.
+    """
     if values[0] != values[values.size // 2] and not np.isclose(
         values[0], values[values.size // 2], 1e-9, 0.0
     ):
@@ -253,7 +279,11 @@ def _is_constant(values: Values) -> bool:
 
 
 def _why_no_number(name: str, values: Values, gaps: bool, series: bool) -> LeftOut | None:
-    """Why numbers, none of them missing, are no measurement."""
+    """The reason why numbers, none of them missing, are no measurement; None if they may be one.
+
+    `gaps` says whether some rows had no value. Dates written as whole numbers come first, then the
+    index of a file, the numbers of the rows, clocks and ids.
+    """
     if not _are_whole(values[:VALUES_OF_A_GLANCE]) or not _are_whole(values):
         return _why_clock_by_name(name, values)
     few = _different(values[:: max(1, values.size // VALUES_OF_A_GLANCE)])
@@ -277,7 +307,11 @@ def _why_no_number(name: str, values: Values, gaps: bool, series: bool) -> LeftO
 
 
 def _why_id(name: str, values: Values, few: Values) -> LeftOut | None:
-    """Why whole numbers in any order are an id; `few` are some of the different ones, sorted."""
+    """The reason why whole numbers in any order are an id; None if they may be a measurement.
+
+    `few` are some of the different ones, sorted. They must be more different than chance makes
+    them, or have the name of an id and differ in every row.
+    """
     by_name = NAMES_OF_IDS.fullmatch(name) is not None
     span = float(values.max()) - float(values.min())
     if not by_name and not _in_excess(values.size, values.size, span / _step(few) + 1.0):
@@ -300,6 +334,7 @@ def _why_id(name: str, values: Values, few: Values) -> LeftOut | None:
 
 
 def _are_whole(values: Values) -> bool:
+    """True if all numbers are whole, and small enough not to be rounded."""
     if values.dtype.kind in "iu":
         return True
     with np.errstate(invalid="ignore"):
@@ -320,15 +355,18 @@ def _step(different: Values) -> float:
 
 
 def _written_dates(different: Values) -> str:
-    """How whole numbers write dates, empty if they are none; `different` ones, sorted."""
-    for some in (different[:: max(1, different.size // 50)], different):
-        known = written_dates(some)
-        if known is None and not _are_months(some):
+    """The words on dates that whole numbers write; empty if they are none. `different` are the
+    different ones, sorted.
+    """
+    for values in (different[:: max(1, different.size // 50)], different):
+        known = written_dates(values)
+        if known is None and not _are_months(values):
             return ""
     return "dates written as YYYYMM" if _are_months(different) else str(known[1] if known else "")
 
 
 def _are_months(values: Values) -> bool:
+    """True if sorted whole numbers are months from 1900 to 2100, written as YYYYMM."""
     month = values % 100
     return bool(
         values[0] >= 190001 and values[-1] <= 210012 and (month >= 1).all() and (month <= 12).all()
@@ -336,7 +374,7 @@ def _are_months(values: Values) -> bool:
 
 
 def _are_steady(values: Values) -> bool:
-    """Whether numbers rise or fall from row to row in equal steps, or nearly so, as clocks do."""
+    """True if numbers rise or fall from row to row in equal steps, or nearly so, as clocks do."""
     if values.size < FEWEST_ROWS_NUMBERED or not _is_monotone(
         np.diff(values[:FEWEST_ROWS_NUMBERED].astype(np.float64))
     ):
@@ -351,12 +389,16 @@ def _are_steady(values: Values) -> bool:
 
 
 def _is_monotone(steps: Floats) -> bool:
+    """True if all steps have the same sign, and none is 0."""
     return bool((steps > 0.0).all() or (steps < 0.0).all())
 
 
 def _in_excess(rows: int, different: int, places: float) -> bool:
-    """Whether whole numbers have more different values than draws from so many places would
-    have.
+    """True if whole numbers have more different values than draws from so many places would have.
+
+    Of n independent draws from R places, at most R (1 - exp(-n/R)) are different in the mean, with
+    variance R e (1 - (1 + n/R) e) where e = exp(-n/R); equal probabilities give the most. `rows` is
+    n, `places` R.
     """
     drawn = rows / places
     if drawn < 1e-6:
@@ -367,7 +409,9 @@ def _in_excess(rows: int, different: int, places: float) -> bool:
 
 
 def _why_clock_by_name(name: str, values: Values) -> LeftOut | None:
-    """Why numbers are a clock: by their range, and by the name of their column."""
+    """The reason why numbers are a clock, by their range and the name of their column; None if they
+    are none.
+    """
     if NAMES_OF_CLOCKS.fullmatch(name) is None:
         return None
     low = float(values.min())
@@ -382,7 +426,11 @@ def _why_clock_by_name(name: str, values: Values) -> LeftOut | None:
 
 
 def _why_no_category(name: str, levels: Sequence[Any], rows: int) -> LeftOut | None:
-    """Why text or categories are no levels."""
+    """The reason why text or categories are no levels; None if they may be.
+
+    `levels` are those that occur in `rows` rows with a value. Where most rows have a text of their
+    own, it is an id or free text; else there may be too many levels for the rows.
+    """
     texts = [level if isinstance(level, str) else str(level) for level in levels]
     count = len(texts)
     shown = _shown(min(texts))
@@ -410,11 +458,14 @@ def _why_no_category(name: str, levels: Sequence[Any], rows: int) -> LeftOut | N
 
 
 def _all_match(pattern: re.Pattern[str], texts: Sequence[str]) -> bool:
-    """Whether all texts are written so; the first ones soon tell."""
+    """True if all texts are written so; the first ones soon tell."""
     return all(pattern.fullmatch(text.strip()) is not None for text in texts)
 
 
 def _shown(text: str) -> str:
+    """A text for a sentence, with spaces in place of line breaks, cut after `MOST_LETTERS_SHOWN`
+    letters.
+    """
     short = " ".join(text.split())
     if len(short) <= MOST_LETTERS_SHOWN:
         return short

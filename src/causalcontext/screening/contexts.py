@@ -41,41 +41,47 @@ def copies_of_contexts(
     """The columns of which a context is a function, or nearly so, and those that are functions of
     contexts.
 
-    `contexts` are the levels of every row by the name of the context, -1 where there is none, and
-    what these are.
+    `system` are the cells of the columns that may be searched; `contexts` holds the level of every
+    row, -1 where there is none, and the values of these levels, by the name of the context. A
+    column of text, categories or few numbers is held against each context, then against their
+    combination. A number of many values is asked only whether it has one value in every context: a
+    context that is a step of a number stays, since that may be declared by `cc.threshold`.
     """
     joined = _joined([codes for codes, _ in contexts.values()])
     for cells in system:
-        own = _levels_of(cells)
-        if own is None:
+        levels = _levels_of(cells)
+        if levels is None:
             if _is_constant_inside(cells, joined):
                 yield LeftOut(
                     cells.name, Why.CONTEXT, f"is a function of {listed(contexts)}", tuple(contexts)
                 )
             continue
         for name, (codes, _) in contexts.items():
-            if found := _relation(own, codes, cells.values is not None):
-                yield LeftOut(cells.name, Why.CONTEXT, found.format(name), (name,))
+            if relation := _relation(levels, codes, cells.values is not None):
+                yield LeftOut(cells.name, Why.CONTEXT, relation.format(name), (name,))
                 break
         else:
-            if len(contexts) > 1 and _is_function(own, joined):
+            if len(contexts) > 1 and _is_function(levels, joined):
                 yield LeftOut(
                     cells.name, Why.CONTEXT, f"is a function of {listed(contexts)}", tuple(contexts)
                 )
 
 
 def _joined(codes: Sequence[Codes]) -> Ints:
-    """The combination of the levels of several contexts, -1 where one is missing."""
+    """The combination of the levels of several contexts, shape (rows,), -1 where one is missing."""
     if len(codes) == 1:
         return codes[0].astype(np.int64)
     rows = np.column_stack(codes)
-    place = np.unique(rows, axis=0, return_inverse=True)[1].ravel()
-    return np.where((rows >= 0).all(axis=1), place, -1)
+    combination = np.unique(rows, axis=0, return_inverse=True)[1].ravel()
+    return np.where((rows >= 0).all(axis=1), combination, -1)
 
 
 def _levels_of(cells: ColumnCells) -> Ints | None:
-    """The level of every row of text, categories and numbers of few values, -1 where it is missing;
-    else None.
+    """The level of every row, shape (rows,), -1 where it is missing; None for a number of many
+    values.
+
+    Numbers of up to `LEVELS_IN_ANY_TABLE` values have levels, as text and categories do; some of
+    the rows soon tell of a number that it has more.
     """
     if cells.values is None:
         return np.asarray(cells.codes, dtype=np.int64)
@@ -91,26 +97,28 @@ def _levels_of(cells: ColumnCells) -> Ints | None:
     )
 
 
-def _relation(own: Ints, codes: Codes, number: bool) -> str:
-    """What a column of levels is to a context, as the rest of a sentence with a place for its name;
-    empty for nothing.
+def _relation(levels: Ints, codes: Codes, number: bool) -> str:
+    """The relation of a column of levels to a context, as the rest of a sentence with {} for its
+    name; empty for no relation.
 
-    A number of more values than the context has is a function of it, or none of our business.
+    `levels` and `codes`, shape (rows,), are -1 where there is no value. Each may be a function of
+    the other, both (a copy), or both but for some rows (a copy with errors). A `number` of more
+    values than the context has may be a function of it, but does not count as its finer levels.
     """
-    here = int(own.max()) + 1
-    there = int(codes.max()) + 1
-    if _is_function(own, codes):
-        return "is a copy of {}" if _is_function(codes, own) else "is a function of {}"
-    if not (number and here > there) and _is_function(codes, own):
+    column_levels = int(levels.max()) + 1
+    context_levels = int(codes.max()) + 1
+    if _is_function(levels, codes):
+        return "is a copy of {}" if _is_function(codes, levels) else "is a function of {}"
+    if not (number and column_levels > context_levels) and _is_function(codes, levels):
         return "determines {}, of which it has finer levels"
     if (
-        here == there
-        and _errors(codes, own) <= MOST_WRONG_OF_A_NEAR_COPY
-        and _errors(own, codes) <= MOST_WRONG_OF_A_NEAR_COPY
+        column_levels == context_levels
+        and _errors(codes, levels) <= MOST_WRONG_OF_A_NEAR_COPY
+        and _errors(levels, codes) <= MOST_WRONG_OF_A_NEAR_COPY
     ):
-        known = (own >= 0) & (codes >= 0)
-        table = np.zeros((here, there), dtype=np.int64)
-        np.add.at(table, (own[known], codes[known]), 1)
+        known = (levels >= 0) & (codes >= 0)
+        table = np.zeros((column_levels, context_levels), dtype=np.int64)
+        np.add.at(table, (levels[known], codes[known]), 1)
         wrong = 1.0 - table.max(axis=1).sum() / known.sum()
         return f"is a copy of {{}} but for {wrong:.1%} of the rows".replace(".0%", "%").replace(
             "%", " %"
@@ -121,6 +129,10 @@ def _relation(own: Ints, codes: Codes, number: bool) -> str:
 def _errors(value: Ints | Codes, of: Ints | Codes) -> float:
     """The rows in which the usual value of a level is wrong, by those in which the most frequent
     value is.
+
+    With n rows of which m have the most frequent value, and w rows that differ from the most
+    frequent value of their level of `of`, this is w / (n - m): 0 for a function, 1 for a column
+    without any relation, and 1 as well where n - m coin tosses could agree by chance.
     """
     known = (value >= 0) & (of >= 0)
     counts = np.zeros((int(of.max()) + 1, int(value.max()) + 1), dtype=np.int64)
@@ -131,8 +143,11 @@ def _errors(value: Ints | Codes, of: Ints | Codes) -> float:
 
 
 def _is_function(value: Ints | Codes, of: Ints | Codes) -> bool:
-    """Whether rows of one level have one value, more clearly than by chance; rows without either do
-    not count.
+    """True if rows of one level have one value, more clearly than by chance.
+
+    Rows without either do not count. Two rows drawn at random have the same value with probability
+    a = sum p²; each of the rows that repeat a level agrees with it by chance with about this
+    probability, so that the evidence is -log a nats a repeat.
     """
     few = slice(None, None, max(1, len(value) // ROWS_OF_A_CONTEXT_GLANCE))
     if not _one_each(value[few], of[few]):
@@ -149,7 +164,11 @@ def _is_function(value: Ints | Codes, of: Ints | Codes) -> bool:
 
 
 def _one_each(value: Ints | Codes, of: Ints | Codes) -> bool:
-    """Whether no two rows of one level have different values; rows without either do not count."""
+    """True if no two rows of one level have different values; rows without either do not count.
+
+    Levels and values are counted in a table; where it would have more than
+    `MOST_LEVEL_PAIRS_COUNTED` cells, rows are sorted by both, and neighbours compared.
+    """
     known = (value >= 0) & (of >= 0)
     value = value[known].astype(np.int64)
     of = of[known].astype(np.int64)
@@ -166,14 +185,17 @@ def _one_each(value: Ints | Codes, of: Ints | Codes) -> bool:
 
 
 def _is_constant_inside(cells: ColumnCells, codes: Ints) -> bool:
-    """Whether a number has one value in every context, with several rows in most of them."""
+    """True if a number has one value in every context, with several rows in most of them.
+
+    Some of the rows are looked at first, since they contradict it in nearly every table.
+    """
     assert cells.values is not None
     missing = cells.missing
     step = max(1, missing.size // ROWS_OF_A_CONTEXT_GLANCE)
-    for some in (slice(None, None, step), slice(None)):
-        known = ~missing[some] & (codes[some] >= 0)
-        value = np.unique(cells.values[some][known], return_inverse=True)[1].astype(np.int64)
-        if not _one_each(value, codes[some][known]):
+    for rows in (slice(None, None, step), slice(None)):
+        known = ~missing[rows] & (codes[rows] >= 0)
+        value = np.unique(cells.values[rows][known], return_inverse=True)[1].astype(np.int64)
+        if not _one_each(value, codes[rows][known]):
             return False
     return _is_function(value, codes[known])
 
@@ -181,7 +203,11 @@ def _is_constant_inside(cells: ColumnCells, codes: Ints) -> bool:
 def empty_in_a_context(
     system: Sequence[ColumnCells], contexts: Mapping[str, tuple[Codes, Sequence[object]]]
 ) -> Iterator[LeftOut]:
-    """The columns that have no value wherever a context has one of its values."""
+    """The columns that have no value wherever a context has one of its values.
+
+    A graph of that context could not have the column, so it is left out for all of them, with the
+    values where it is empty. Contexts of few rows, where gaps may be chance, are none of these.
+    """
     for cells in system:
         missing = cells.missing
         if not missing.any():
@@ -189,14 +215,10 @@ def empty_in_a_context(
         for name, (codes, levels) in contexts.items():
             rows = np.bincount(codes[codes >= 0], minlength=len(levels))
             gaps = np.bincount(codes[missing & (codes >= 0)], minlength=len(levels))
-            empty = [
-                levels[place]
-                for place in np.flatnonzero(
-                    (gaps == rows) & (rows >= FEWEST_ROWS_WITHOUT_A_VALUE)
-                ).tolist()
-            ]
+            is_empty = (gaps == rows) & (rows >= FEWEST_ROWS_WITHOUT_A_VALUE)
+            empty = [levels[code] for code in np.flatnonzero(is_empty).tolist()]
             if empty:
-                where = listed([f"{level!r}" for level in empty])
+                where = listed([repr(level) for level in empty])
                 yield LeftOut(
                     cells.name, Why.EMPTY, f"has no value where {name} = {where}", (name,)
                 )
@@ -204,10 +226,10 @@ def empty_in_a_context(
 
 
 def spellings(columns: Sequence[ColumnCells]) -> dict[str, dict[str, tuple[str, ...]]]:
-    """Levels of text that differ only in case or spaces, by column and by their most frequent
-    spelling.
+    """The levels of text that differ only in case or spaces, by column and by their most frequent
+    spelling. Levels that no row has do not count.
     """
-    found = {}
+    spellings_by_column = {}
     for cells in columns:
         if cells.values is not None or str not in cells.families:
             continue
@@ -216,31 +238,32 @@ def spellings(columns: Sequence[ColumnCells]) -> dict[str, dict[str, tuple[str, 
             level: count for level, count in zip(cells.levels, counts, strict=True) if count
         }
         if merged := merged_levels(occurring):
-            found[cells.name] = merged
-    return found
+            spellings_by_column[cells.name] = merged
+    return spellings_by_column
 
 
-def words_about_spellings(found: Mapping[str, Mapping[str, Sequence[str]]]) -> str:
+def words_about_spellings(spellings_by_column: Mapping[str, Mapping[str, Sequence[str]]]) -> str:
     """One sentence on spellings, with the way to merge them; empty without any.
 
     >>> print(words_about_spellings({"ward": {"icu": ("ICU ",)}}))
     ward has levels that differ only in case or spaces ('icu' and 'ICU '), and each is \
 a level of its own; to merge them, pass convert=True
     """
-    if not found:
+    if not spellings_by_column:
         return ""
-    said = [
-        f"{name} has levels that differ only in case or spaces "
-        f"({listed([f'{level!r}' for first, others in own.items() for level in (first, *others)])})"
-        for name, own in found.items()
-    ]
-    columns = listed(said, MOST_COLUMNS_OF_SPELLINGS, "column")
+    clauses = []
+    for name, merged in spellings_by_column.items():
+        quoted = [repr(level) for first, others in merged.items() for level in (first, *others)]
+        clauses.append(f"{name} has levels that differ only in case or spaces ({listed(quoted)})")
+    columns = listed(clauses, MOST_COLUMNS_OF_SPELLINGS, "column")
     return f"{columns}, and each is a level of its own; to merge them, pass convert=True"
 
 
 def with_one_spelling(cells: ColumnCells, merged: Mapping[str, Sequence[str]]) -> list[object]:
     """The cells of text with the most frequent spelling of every level; None where there is no
     value.
+
+    `merged` has the other spellings by the one that stays, as `spellings` returns them.
     """
     first = {other: level for level, others in merged.items() for other in others}
     levels = [first.get(level, level) for level in cells.levels]
@@ -248,5 +271,5 @@ def with_one_spelling(cells: ColumnCells, merged: Mapping[str, Sequence[str]]) -
 
 
 def rows_with_context(contexts: Mapping[str, tuple[Codes, Sequence[object]]]) -> Bools:
-    """Where all contexts have a value."""
+    """True in the rows where all contexts have a value, shape (rows,)."""
     return np.asarray(np.logical_and.reduce([codes >= 0 for codes, _ in contexts.values()]))

@@ -184,7 +184,7 @@ def _relations(columns: Columns, gone: frozenset[int]) -> list[Relation]:
     """All relations, each among columns that are left when those before it are without their
     column.
     """
-    found = list[Relation]()
+    relations = list[Relation]()
     without = set(gone)
     for family in FAMILIES:
         more = True
@@ -193,10 +193,10 @@ def _relations(columns: Columns, gone: frozenset[int]) -> list[Relation]:
             for relation in family(columns, frozenset(without)):
                 is_whole = without.isdisjoint((relation.value, *relation.parts))
                 if is_whole and _candidates(columns, relation):
-                    found.append(relation)
+                    relations.append(relation)
                     without.add(_default(columns, relation))
                     more = True
-    return found
+    return relations
 
 
 def _candidates(columns: Columns, relation: Relation) -> list[int]:
@@ -340,18 +340,20 @@ def _score_without(
     """
     places = {columns.places[column] for column in wanted if column != left_out}
     # Columns of which contexts are made stay, whatever they are.
-    places |= {place for place in data.contexts.sources if place is not None}
-    others = [place for place in data.system if place not in places or _is_large(data, place)]
+    places |= {position for position in data.contexts.sources if position is not None}
+    others = [
+        position for position in data.system if position not in places or _is_large(data, position)
+    ]
     few = _rows_scored(columns)
-    some = rows_of(without_columns(data, [data.names[place] for place in others]), few)
-    rows = np.bincount(some.codes[some.codes >= 0], minlength=len(some.contexts.cells))
+    table = rows_of(without_columns(data, [data.names[position] for position in others]), few)
+    rows = np.bincount(table.codes[table.codes >= 0], minlength=len(table.contexts.cells))
     if len(rows) > MOST_CONTEXTS_SCORED or rows.min(initial=0) < FEWEST_ROWS_OF_A_SCORED_CONTEXT:
-        some = _pooled(some)
-    statistics = gather_statistics(some, "listwise")
-    links = links_without_functions(Knowledge().links(some.names), some.contexts)
+        table = _pooled(table)
+    statistics = gather_statistics(table, "listwise")
+    links = links_without_functions(Knowledge().links(table.names), table.contexts)
     effort = Effort(0, 1, Watch(nobody), Clock())
     explored = explore_even(
-        score_data(some, statistics, links), ScoreOptions(transform="none"), effort, ()
+        score_data(table, statistics, links), ScoreOptions(transform="none"), effort, ()
     )[0]
     count = float(statistics.moments.rows.sum())
     spread = float(np.nanstd(columns.values[left_out][few]))
@@ -374,11 +376,11 @@ def _rows_scored(columns: Columns) -> Ints:
     return np.argsort(np.modf(total)[0], kind="stable")[:MOST_ROWS_SCORED]
 
 
-def _is_large(data: Dataset, place: int) -> bool:
+def _is_large(data: Dataset, position: int) -> bool:
     """Whether a category has more levels than a model takes."""
     return (
-        data.kinds[place] in (Kind.CATEGORICAL, Kind.ORDERED)
-        and len(data.categories.get(place, ())) > MOST_LEVELS
+        data.kinds[position] in (Kind.CATEGORICAL, Kind.ORDERED)
+        and len(data.categories.get(position, ())) > MOST_LEVELS
     )
 
 
@@ -387,14 +389,16 @@ def _pooled(data: Dataset) -> Dataset:
     system = list(data.system)
     return replace(
         data,
-        names=tuple(data.names[place] for place in system),
-        kinds=tuple(data.kinds[place] for place in system),
-        columns=tuple(data.columns[place] for place in system),
-        dtypes=tuple(data.dtypes[place] for place in system),
+        names=tuple(data.names[position] for position in system),
+        kinds=tuple(data.kinds[position] for position in system),
+        columns=tuple(data.columns[position] for position in system),
+        dtypes=tuple(data.dtypes[position] for position in system),
         contexts=Contexts(),
         levels=(),
         codes=np.where(data.codes >= 0, 0, -1).astype(data.codes.dtype),
         categories={
-            k: data.categories[place] for k, place in enumerate(system) if place in data.categories
+            k: data.categories[position]
+            for k, position in enumerate(system)
+            if position in data.categories
         },
     )

@@ -1,4 +1,9 @@
-"""Heaps of a number that its levels part: those of a cause, not those of a threshold."""
+"""Heaps of a number that its levels part: those of a cause, not those of a threshold.
+
+A cause of few levels may move its effect so far that no values of two levels overlap. The levels
+are then a function of the number, as a threshold is, but they lie in heaps with nothing between.
+The limit of a threshold lies anywhere, mostly among rows.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +18,12 @@ from causalcontext.screening.settings import (
 
 
 def are_heaps(level: Floats, number: Floats) -> bool:
-    """True where levels border on each other only across wide gaps in a number: a cause parts its
-    effect into heaps, while the limit of a threshold or a group lies among rows.
+    """True where levels border on each other only across wide gaps in a number.
+
+    `level` and `number` have shape (rows,), NaN where a cell is missing. In the order of the
+    number, every gap between two levels must be `LEAST_GAPS_BETWEEN_HEAPS` times as wide as the
+    mean of the gaps on both of its sides. A border with few rows beside it says nothing, and
+    neither do very many borders: both count as no heaps.
     """
     usable = np.isfinite(level) & np.isfinite(number)
     numbers, first = np.unique(number[usable], return_index=True)

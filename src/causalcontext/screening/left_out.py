@@ -17,7 +17,7 @@ from causalcontext.screening.settings import MOST_COLUMNS_OF_THE_WARNING
 
 
 class Why(StrEnum):
-    """The families of reasons."""
+    """The families of reasons why a column is left out."""
 
     CONSTANT = "constant"
     IDENTIFIER = "identifier"
@@ -81,7 +81,8 @@ class DoubtfulScale:
 def words_about_left_out(columns: Sequence[LeftOut], unused: Sequence[str] = ()) -> str:
     """One sentence on all columns that were left out; empty without any.
 
-    Tiers, roots and sinks name the columns of `unused`.
+    It has the reason of each, up to `MOST_COLUMNS_OF_THE_WARNING` of them, and the way to keep
+    them. Tiers, roots and sinks name the columns of `unused`.
 
     >>> print(words_about_left_out([LeftOut("id", Why.IDENTIFIER, "numbers the rows")]))
     left out of the search: id numbers the rows; to keep it, pass keep=['id']

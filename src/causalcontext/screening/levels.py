@@ -59,7 +59,7 @@ def level_relations(columns: Columns, gone: frozenset[int]) -> list[Relation]:
         for value, of in pairs
         if _determines(columns.values, columns, value, of, LEAST_NATS_OF_A_FUNCTION)
     }
-    found = []
+    relations = []
     for value, of in sorted(pairs):
         both = (of, value) in pairs
         if both and value < of:
@@ -75,10 +75,10 @@ def level_relations(columns: Columns, gone: frozenset[int]) -> list[Relation]:
             plainness = (
                 line_plainness(columns, value, of) if columns.is_number[[value, of]].all() else {}
             )
-            found.append(Relation(value, (of,), words, slopes, plainness))
+            relations.append(Relation(value, (of,), words, slopes, plainness))
         elif columns.may_go[value]:
-            found.append(Relation(value, (of,), {value: _words_one_way(columns, value, of)}))
-    return found
+            relations.append(Relation(value, (of,), {value: _words_one_way(columns, value, of)}))
+    return relations
 
 
 def near_copies(columns: Columns, gone: frozenset[int]) -> list[Relation]:
@@ -91,9 +91,9 @@ def near_copies(columns: Columns, gone: frozenset[int]) -> list[Relation]:
         if _effective_values(columns.values[j]) >= FEWEST_EFFECTIVE_VALUES
     ]
     few = some_rows(columns, ROWS_OF_A_LEVEL_GLANCE)
-    found = []
-    for place, value in enumerate(usable):
-        for of in usable[:place]:
+    relations = []
+    for position, value in enumerate(usable):
+        for of in usable[:position]:
             if np.mean(few[value] == few[of]) < LEAST_EQUAL_SHARE_IN_A_GLANCE:
                 continue
             known = np.isfinite(columns.values[value]) & np.isfinite(columns.values[of])
@@ -110,8 +110,8 @@ def near_copies(columns: Columns, gone: frozenset[int]) -> list[Relation]:
                 )
                 for column, other in ((value, of), (of, value))
             }
-            found.append(Relation(value, (of,), words, {of: np.zeros(columns.values.shape[1])}))
-    return found
+            relations.append(Relation(value, (of,), words, {of: np.zeros(columns.values.shape[1])}))
+    return relations
 
 
 def second_measurements(columns: Columns, gone: frozenset[int]) -> list[Relation]:
@@ -123,10 +123,10 @@ def second_measurements(columns: Columns, gone: frozenset[int]) -> list[Relation
         for j in columns.numbers(gone)
         if _effective_values(columns.values[j]) >= FEWEST_EFFECTIVE_VALUES
     ]
-    found = []
+    relations = []
     few = some_rows(columns, ROWS_OF_A_SEARCH)
-    for place, value in enumerate(usable):
-        for of in usable[:place]:
+    for position, value in enumerate(usable):
+        for of in usable[:position]:
             both = few[[value, of]]
             both = both[:, np.isfinite(both).all(axis=0)]
             if both.shape[1] < FEWEST_ROWS_OF_A_RELATION or not _are_one_thing(*both):
@@ -139,8 +139,8 @@ def second_measurements(columns: Columns, gone: frozenset[int]) -> list[Relation
                 )
                 for column, other in ((value, of), (of, value))
             }
-            found.append(Relation(value, (of,), words, {of: np.zeros(columns.values.shape[1])}))
-    return found
+            relations.append(Relation(value, (of,), words, {of: np.zeros(columns.values.shape[1])}))
+    return relations
 
 
 def _are_one_thing(value: Floats, of: Floats) -> bool:
@@ -182,9 +182,11 @@ def _ordered_levels(value: Floats, of: Floats) -> Floats:
     usable = np.isfinite(value) & np.isfinite(of)
     levels = np.full(value.shape, np.nan)
     if usable.any():
-        place = np.unique(value[usable], return_inverse=True)[1]
-        order = np.argsort(np.bincount(place, of[usable]) / np.bincount(place), kind="stable")
-        levels[usable] = np.argsort(order)[place]
+        level_of_row = np.unique(value[usable], return_inverse=True)[1]
+        order = np.argsort(
+            np.bincount(level_of_row, of[usable]) / np.bincount(level_of_row), kind="stable"
+        )
+        levels[usable] = np.argsort(order)[level_of_row]
     return levels
 
 
@@ -297,12 +299,12 @@ def _words_one_way(columns: Columns, value: int, of: int) -> str:
 
 def _words_both(columns: Columns, value: int, of: int) -> str:
     name = columns.names[of]
-    one = columns.values[value]
-    other = columns.values[of]
-    is_same = bool(((one == other) | np.isnan(one) | np.isnan(other)).all())
+    values = columns.values[value]
+    other_values = columns.values[of]
+    is_same = bool(((values == other_values) | np.isnan(values) | np.isnan(other_values)).all())
     if is_same and columns.is_number[value] == columns.is_number[of]:
         return f"is a copy of {name}"
-    few = len(np.unique(one[np.isfinite(one)])) <= MOST_GROUPS_OF_A_NUMBER
+    few = len(np.unique(values[np.isfinite(values)])) <= MOST_GROUPS_OF_A_NUMBER
     if few or not (columns.is_number[value] and columns.is_number[of]):
         return f"is a code of {name}"
     return curve_words(columns, value, of)

@@ -82,12 +82,14 @@ def linear_relations(
     table = np.array([term.of(rows) for term in terms])
     if len(terms) < 2:
         return []
-    found = []
-    for place, before in _dependent(table, terms, columns, logs, closely):
-        relation = _confirmed(columns, terms[place], [terms[k] for k in before], logs, closely)
+    relations = []
+    for term_number, before in _dependent(table, terms, columns, logs, closely):
+        relation = _confirmed(
+            columns, terms[term_number], [terms[k] for k in before], logs, closely
+        )
         if relation is not None:
-            found.append(relation)
-    return found
+            relations.append(relation)
+    return relations
 
 
 def _terms(columns: Columns, rows: Floats, j: int, logs: bool) -> list[_Term]:
@@ -134,33 +136,33 @@ def _dependent(
         return []
     values = values - values.mean(axis=1, keepdims=True)
     size = np.sqrt((values**2).sum(axis=1))
-    found = []
+    candidates = []
     basis = np.zeros((0, n))
     members = list[int]()
     limit = LARGEST_MISFIT_OF_ROUNDING if not closely else (10 * EXACT_RESIDUAL) ** 2
     blocks = np.empty((min(len(terms), n), n))
-    for place in range(len(terms)):
-        if not present[place] or size[place] <= 1e-12 * np.abs(table[place][whole]).max(
+    for number in range(len(terms)):
+        if not present[number] or size[number] <= 1e-12 * np.abs(table[number][whole]).max(
             initial=1.0
         ) * np.sqrt(n):
             continue
-        own = values[place] / size[place]
+        column = values[number] / size[number]
         basis = blocks[: len(members)]
-        rest = own - basis.T @ (basis @ own)
+        rest = column - basis.T @ (basis @ column)
         rest = rest - basis.T @ (basis @ rest)
         left = float(rest @ rest)
         spare = n - len(members) - 1
-        is_number = np.isnan(terms[place].level)
+        is_number = np.isnan(terms[number].level)
         if spare < SPARE_ROWS_OF_A_REGRESSION:
             break
         left_by_row = left * n / spare
         if is_number and members and left_by_row < limit:
-            found.append((place, list(members)))
+            candidates.append((number, list(members)))
         trace = (10 * EXACT_RESIDUAL) ** 2 if closely else LARGEST_TRACE**2
         if left_by_row >= trace:
             blocks[len(members)] = rest / np.sqrt(left)
-            members.append(place)
-    return found
+            members.append(number)
+    return candidates
 
 
 def _confirmed(
@@ -214,17 +216,18 @@ def _fewest(
         small = np.abs(slopes) < 0.5 * np.sqrt(allowed)
         drop = np.flatnonzero(small) if small.any() else np.array([np.abs(slopes).argmin()])
         drop = drop if drop.size < len(chosen) else drop[:-1]
-        fewer = [k for place, k in enumerate(chosen) if place not in set(drop.tolist())]
+        fewer = [k for number, k in enumerate(chosen) if number not in set(drop.tolist())]
         new, rest = _regression(values[0], values[1:][fewer])
         if rest > allowed:
             if drop.size == 1:
                 break
             drop = np.array([np.abs(slopes).argmin()])
-            fewer = [k for place, k in enumerate(chosen) if place not in set(drop.tolist())]
+            fewer = [k for number, k in enumerate(chosen) if number not in set(drop.tolist())]
             new, rest = _regression(values[0], values[1:][fewer])
             if rest > allowed:
                 break
-        chosen, slopes = fewer, new
+        chosen = fewer
+        slopes = new
     return [before[k] for k in chosen]
 
 
@@ -334,16 +337,16 @@ class _Fitted:
     def _plainness(self) -> dict[int, int]:
         """How plain the function is when it is solved for each of the columns."""
         plain = dict[int, int]()
-        for place, term in enumerate((self.value, *self.parts)):
-            constant, weights = self._solved(place)
+        for position, term in enumerate((self.value, *self.parts)):
+            constant, weights = self._solved(position)
             short = self.fit == Fit.EXACT and all(is_short(weight) for weight in weights)
             is_sum = bool((weights > 0.0).all()) and abs(constant) < 1e-6 * float(
-                np.abs(self.values[place]).max()
+                np.abs(self.values[position]).max()
             )
             plain[term.column] = 2 * short + is_sum
         return plain
 
-    def _solved(self, place: int) -> tuple[float, Floats]:
+    def _solved(self, position: int) -> tuple[float, Floats]:
         """The constant, and the weights of the other columns, of the function solved for one of
         them.
         """
@@ -359,13 +362,13 @@ class _Fitted:
             slopes = whole
             constant = float((self.values[0] - whole @ self.values[1:]).mean())
         weights = np.concatenate([[-1.0], slopes])
-        rest = [k for k in range(len(weights)) if k != place]
-        return constant / -weights[place], weights[rest] / -weights[place]
+        rest = [k for k in range(len(weights)) if k != position]
+        return constant / -weights[position], weights[rest] / -weights[position]
 
-    def _words(self, columns: Columns, place: int) -> str:
+    def _words(self, columns: Columns, position: int) -> str:
         """The function, solved for one of the columns."""
-        constant, weights = self._solved(place)
-        rest = [term for k, term in enumerate((self.value, *self.parts)) if k != place]
+        constant, weights = self._solved(position)
+        rest = [term for k, term in enumerate((self.value, *self.parts)) if k != position]
         others = list(zip(rest, weights.tolist(), strict=True))
         ending = ENDING[self.fit]
         if len(others) > MOST_TERMS_WRITTEN or any(not np.isnan(term.level) for term, _ in others):
@@ -378,9 +381,9 @@ class _Fitted:
         terms = [(weight, columns.names[term.column]) for term, weight in others]
         digits = 4 if self.fit == Fit.EXACT else 3
         negligible = (
-            1e-6 * np.abs(self.values[place]).max()
+            1e-6 * np.abs(self.values[position]).max()
             if digits == 4
-            else 0.01 * self.values[place].std()
+            else 0.01 * self.values[position].std()
         )
         return f"= {linear_words(terms, constant, float(negligible), digits)}{ending}"
 
@@ -468,7 +471,7 @@ def _product(
     """A product of powers in words: weight / height²."""
     above = list[str]()
     below = list[str]()
-    for term, power in sorted(terms, key=lambda one: columns.names[one[0].column]):
+    for term, power in sorted(terms, key=lambda item: columns.names[item[0].column]):
         half = round(2.0 * power) / 2.0
         size = abs(half) if half and abs(power - half) < near else abs(power)
         name = columns.names[term.column]

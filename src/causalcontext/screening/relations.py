@@ -1,5 +1,5 @@
-"""What a search for functions works on: columns as numbers, in an order of trust, and a relation
-that was found.
+"""Columns as numbers, in an order of trust, and a relation among them: the two records that every
+search for functions of other columns works on.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.screening.settings import LARGEST_VALUE, MOST_STEPS_OF_A_GRID
 
 BETWEEN = re.compile(r"[\W_]")
-"""What stands between the words of a name."""
+"""Signs between the words of a name."""
 MADE = re.compile(
     r"(?:^|[\W_])(?:total|sum|log|ln|exp|sqrt|sq|square|squared|pct|percent|percentage|share|ratio|rank|ranks|pred|predicted|"
     r"prediction|fitted|fit|hat|yhat|resid|residual|residuals|score|copy|code|codes|group|grp|bin|diff|difference|mean|avg|average|"
@@ -60,7 +60,7 @@ class Columns:
     is_linked: Bools
 
     def numbers(self, without: Collection[int] = ()) -> list[int]:
-        """The numbers among the columns, but for some."""
+        """The numbers among the columns, but for those in `without`, in the order of trust."""
         return [j for j in np.flatnonzero(self.is_number).tolist() if j not in without]
 
 
@@ -100,61 +100,79 @@ def columns_of(
 ) -> Columns:
     """The columns of a table in an order that depends on content and names alone, the likeliest
     originals first.
+
+    `kept` are the names that the caller keeps, `named` those that knowledge names, and `linked`
+    those of which it names a link. A column that may not be left out comes before those that may;
+    then come categories, and the others by what the user says of them, their names and their grids.
     """
-    held = {
-        *data.contexts.positions,
-        *(place for place in data.contexts.sources if place is not None),
-    }
-    held |= {place for place, name in enumerate(data.names) if name in kept}
-    values = {place: _as_numbers(data, place) for place in range(len(data.names))}
+    held = _held(data, kept)
+    values = {position: _as_numbers(data, position) for position in range(len(data.names))}
     names = frozenset(data.names)
     is_number = {
-        place: data.kinds[place].is_number and place not in data.contexts.positions
-        for place in values
+        position: data.kinds[position].is_number and position not in data.contexts.positions
+        for position in values
     }
-    steps = {place: step_of(values[place]) if is_number[place] else 0.0 for place in values}
+    steps = {
+        position: step_of(values[position]) if is_number[position] else 0.0 for position in values
+    }
 
-    def trust(place: int) -> tuple[object, ...]:
-        name = data.names[place]
-        coarse = (
-            bool(steps[place]) and np.ptp(_finite(values[place])) < steps[place] * 0.2 * data.n_rows
-        )
+    def trust(position: int) -> tuple[object, ...]:
+        """The rank of a column, a tuple: what is False comes first."""
+        name = data.names[position]
         return (
-            place not in data.contexts.positions,
-            place not in held,
-            data.kinds[place] is not Kind.CATEGORICAL,
+            position not in data.contexts.positions,
+            position not in held,
+            data.kinds[position] is not Kind.CATEGORICAL,
             name not in linked,
             name not in named,
             name not in data.declared,
             _sounds_made(name, names),
-            coarse,
+            _is_coarse(values[position], steps[position]),
             name,
         )
 
     order = sorted(values, key=trust)
+    ordered_names = [data.names[position] for position in order]
+    table = np.array([values[position] for position in order], dtype=np.float64)
     return Columns(
-        tuple(data.names[place] for place in order),
-        tuple(order),
-        np.array([values[place] for place in order], dtype=np.float64).reshape(
-            len(order), data.n_rows
-        ),
-        np.array([is_number[place] for place in order], dtype=bool),
-        np.array([place not in held for place in order], dtype=bool),
-        np.array([place in data.contexts.positions for place in order], dtype=bool),
-        np.array([steps[place] for place in order]),
-        np.array([_sounds_made(data.names[place], names) for place in order], dtype=bool),
-        np.array([data.names[place] in named for place in order], dtype=bool),
-        np.array([data.names[place] in linked for place in order], dtype=bool),
+        names=tuple(ordered_names),
+        places=tuple(order),
+        values=table.reshape(len(order), data.n_rows),
+        is_number=np.array([is_number[position] for position in order], dtype=bool),
+        may_go=~np.isin(order, list(held)),
+        is_context=np.isin(order, list(data.contexts.positions)),
+        steps=np.array([steps[position] for position in order]),
+        sounds_made=np.array([_sounds_made(name, names) for name in ordered_names], dtype=bool),
+        is_named=np.array([name in named for name in ordered_names], dtype=bool),
+        is_linked=np.array([name in linked for name in ordered_names], dtype=bool),
     )
 
 
+def _held(data: Dataset, kept: Collection[str]) -> set[int]:
+    """The positions of the columns that may not be left out: contexts, the columns that contexts
+    are made of, and those that the caller keeps.
+    """
+    sources = {position for position in data.contexts.sources if position is not None}
+    by_name = {position for position, name in enumerate(data.names) if name in kept}
+    return {*data.contexts.positions} | sources | by_name
+
+
+def _is_coarse(values: Floats, step: float) -> bool:
+    """True if a column lies on a grid of few steps, fewer than a fifth of the rows."""
+    return bool(step) and bool(np.ptp(_finite(values)) < step * 0.2 * len(values))
+
+
 def some_rows(columns: Columns, most: int) -> Floats:
-    """Values in about `most` rows, evenly over the table, shape (columns, rows)."""
+    """The values in about `most` rows, evenly over the table, shape (columns, rows)."""
     return np.ascontiguousarray(columns.values[:, :: max(1, -(-columns.values.shape[1] // most))])
 
 
 def step_of(values: Floats) -> float:
     """The distance of neighbours on the grid of a column, 0 where its values lie on none.
+
+    The smallest gap between different values is the step if all gaps are whole multiples of it, but
+    for rounding in the ninth digit, and there are at most `MOST_STEPS_OF_A_GRID` steps. Two values
+    lie on any grid.
 
     >>> round(step_of(np.array([1.5, 2.0, 7.5, 3.0])), 6), step_of(np.array([1.0, 2.0, 3.1416]))
     (0.5, 0.0)
@@ -172,13 +190,18 @@ def step_of(values: Floats) -> float:
 
 
 def complete(values: Floats, wanted: Sequence[int] | Ints) -> Floats:
-    """Some columns in the rows that have all of them, shape (columns, rows)."""
+    """Some columns in the rows that have all of them, shape (wanted columns, rows)."""
     chosen = values[list(wanted)]
     return np.asarray(chosen[:, np.isfinite(chosen).all(axis=0)])
 
 
 def log_slopes(value: Floats, of: Floats) -> Floats:
-    """log |d value / d of| in every row, by rows that are near in the order of the other."""
+    """log |d value / d of| in every row, shape (rows,), by rows that are near in the order of the
+    other column; NaN where it is not known.
+
+    Differences are those over a two-hundredth of the rows, written at the row in their middle. They
+    turn the density of one of two columns into that of the other.
+    """
     usable = np.flatnonzero(np.isfinite(value) & np.isfinite(of))
     order = usable[np.argsort(of[usable], kind="stable")]
     gap = max(1, order.size // 200)
@@ -190,7 +213,7 @@ def log_slopes(value: Floats, of: Floats) -> Floats:
 
 
 def is_short(number: float) -> bool:
-    """Whether a number has two digits at most, as 0.25, 30 and 1.8.
+    """True if a number has two digits at most, as 0.25, 30 and 1.8.
 
     >>> is_short(0.25), is_short(1.8), is_short(0.6667)
     (True, True, False)
@@ -199,7 +222,8 @@ def is_short(number: float) -> bool:
 
 
 def number_words(number: float, digits: int = 4) -> str:
-    """A number for a sentence, with four digits.
+    """A number for a sentence, with four digits or as many as are asked for; whole where it nearly
+    is.
 
     >>> number_words(1.80000001), number_words(-0.5), number_words(123.456)
     ('1.8', '-0.5', '123.5')
@@ -212,9 +236,12 @@ def number_words(number: float, digits: int = 4) -> str:
     )
 
 
-def _as_numbers(data: Dataset, place: int) -> Floats:
-    values = np.array(data.columns[place], dtype=np.float64)
-    if place in data.contexts.positions:
+def _as_numbers(data: Dataset, position: int) -> Floats:
+    """The values of a column, or the codes of its levels, shape (rows,), NaN where a cell is
+    missing, or everywhere if values are too large to be squared.
+    """
+    values = np.array(data.columns[position], dtype=np.float64)
+    if position in data.contexts.positions:
         values[values < 0] = np.nan
     values[~np.isfinite(values)] = np.nan
     return (
@@ -225,11 +252,12 @@ def _as_numbers(data: Dataset, place: int) -> Floats:
 
 
 def _finite(values: Floats) -> Floats:
+    """The values of a column without missing ones."""
     return values[np.isfinite(values)]
 
 
 def _sounds_made(name: str, names: Collection[str]) -> bool:
-    """Whether a name has a word such as total, or another column's name within it.
+    """True if a name has a word such as total, or another column's name within it.
 
     >>> names = {"dose", "log(dose)", "dosed", "body weight", "mean body weight"}
     >>> sorted(name for name in names if _sounds_made(name, names))

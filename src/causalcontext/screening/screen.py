@@ -43,10 +43,7 @@ from causalcontext.screening.contexts import (
     with_one_spelling,
     words_about_spellings,
 )
-from causalcontext.screening.damage import (
-    mended,
-    told_without,
-)
+from causalcontext.screening.damage import Mended, mended, told_without
 from causalcontext.screening.functions import (
     functions_of_others,
 )
@@ -73,15 +70,40 @@ from causalcontext.screening.word_rows import (
 )
 
 DAMAGED = ("auto", "keep")
-"""What is done with damaged rows and cells: they are left out, or kept."""
+"""The ways to treat damaged rows and cells: they are left out, or kept."""
 
 KEYS = (Why.LEVELS, Why.IDENTIFIER, Why.TEXT)
-"""Why a column is left out that may say which rows belong together."""
+"""The reasons why a column is left out that may say which rows belong together."""
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What a caller says about the columns of a table."""
+    """The options of a caller on the columns and rows of a table.
+
+    Attributes
+    ----------
+    context : name, several names, or None
+        The contexts, as `discover` takes them.
+    kinds : mapping from names to kinds, or None
+    names : sequence of str, or None
+        The names of the columns of an array.
+    kept : collection of str
+        The columns that are not left out.
+    missing : str
+        The treatment of missing values.
+    decimal : str
+        The decimal sign of numbers in text, one of `DECIMALS`.
+    convert : bool
+        True if numbers with units and separators are read, and spellings merged.
+    series : SeriesOptions or None
+        The order of the rows in time; None where they do not follow each other.
+    damaged : str
+        One of `DAMAGED`.
+    codes_decided : bool
+        True if the caller said which values are codes for missing ones.
+    named, linked : collections of str
+        The columns that knowledge names, and those of them that are in a link, or closed.
+    """
 
     context: Any = None
     kinds: Mapping[str, str] | None = None
@@ -90,13 +112,11 @@ class Asked:
     missing: str = "raise"
     decimal: str = POINT
     convert: bool = False
-    series: SeriesOptions | None = (
-        None  # how rows follow each other in time; None where they do not
-    )
-    damaged: str = "auto"  # one of `DAMAGED`
-    codes_decided: bool = False  # whether the caller said which values are codes for missing ones
-    named: Collection[str] = ()  # the columns that knowledge names
-    linked: Collection[str] = ()  # those of them that are in a link, or closed
+    series: SeriesOptions | None = None
+    damaged: str = "auto"
+    codes_decided: bool = False
+    named: Collection[str] = ()
+    linked: Collection[str] = ()
 
     @property
     def declared(self) -> dict[str, str]:
@@ -108,29 +128,43 @@ class Asked:
 
 @dataclass(frozen=True)
 class Screening:
-    """What was found before a search."""
+    """The findings of the looks at a table before a search.
+
+    Attributes
+    ----------
+    left_out : tuple of LeftOut
+        The columns that take no part in the search.
+    told : tuple of str
+        Other sentences that a reader must know.
+    notes : tuple of str
+        Sentences on text that was read as numbers.
+    problems : tuple of str
+        The reasons why columns cannot be read as they are, one sentence each.
+    unread : tuple of str
+        The columns that these are about.
+    doubtful : tuple of DoubtfulScale
+        The columns whose scale makes differences between contexts.
+    rows : Ints or None
+        The rows that are searched, by number, where some of the table are left out.
+    keys : mapping from str to Ints, shape (rows,)
+        The groups of rows, by the columns left out that say which rows belong together.
+    unused : tuple of str
+        The columns left out that tiers, roots or sinks name, which are used without them.
+    """
 
     left_out: tuple[LeftOut, ...] = ()
     told: tuple[str, ...] = ()
-    """Other sentences that a reader must know."""
     notes: tuple[str, ...] = ()
-    """How text was read."""
     problems: tuple[str, ...] = ()
-    """Why columns cannot be read as they are, one sentence each."""
     unread: tuple[str, ...] = ()
-    """The columns that these are about."""
     doubtful: tuple[DoubtfulScale, ...] = ()
-    """The columns whose scale makes differences between contexts."""
     rows: Ints | None = field(default=None, compare=False)
-    """The rows that are searched, where some of the table are left out."""
     keys: Mapping[str, Ints] = field(default_factory=dict, compare=False)
-    """The groups of rows, by the columns left out that say which rows belong together."""
     unused: tuple[str, ...] = ()
-    """The columns left out that tiers, roots or sinks name, which are used without them."""
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What belongs among the warnings of a result."""
+        """The sentences that belong among the warnings of a result."""
         return tuple(
             words
             for words in (words_about_left_out(self.left_out, self.unused), *self.told)
@@ -194,94 +228,140 @@ def column_of_variable(name: str, series: SeriesOptions | None) -> str:
 
 def screened_table(table: Any, asked: Asked) -> tuple[Any, Sequence[str] | None, Screening]:
     """The table in memory without the columns that cannot be variables, the names of an array, and
-    what was found.
+    the findings.
 
-    Text that is numbers is read as such; an error names the cells of text that is not.
+    Text that is numbers is read as such; an error names the cells of text that is not. The table
+    keeps its kind: an array, a frame of pandas or polars.
     """
-    rest, names, found = screened(table, asked)
-    if found.problems:
-        raise DataError(found.problems[0])
-    if found.left_out and asked.series is None:
-        _check_enough([column.name for column in columns_of_table(rest, names)], asked, found)
-    return rest, names, found
+    rest, names, screening = screened(table, asked)
+    if screening.problems:
+        raise DataError(screening.problems[0])
+    if screening.left_out and asked.series is None:
+        _check_enough([column.name for column in columns_of_table(rest, names)], asked, screening)
+    return rest, names, screening
 
 
 def screened(table: Any, asked: Asked) -> tuple[Any, Sequence[str] | None, Screening]:
-    """The same, with what cannot be read among the problems."""
+    """The table without the columns that cannot be variables, the names of an array, and the
+    findings, with what cannot be read among the problems rather than as an error.
+
+    First come the rows that can be searched, then text that holds numbers, in these rows; the
+    columns that are left out are judged by what is read. A table without findings is returned as it
+    is.
+    """
     columns = columns_of_table(table, asked.names)
     names = [column.name for column in columns]
     check_are_columns(asked.kept, names)
-    measured, made = split_context(asked.context)
-    contexts = [names[place] for place in context_places(measured, tuple(names))]
+    contexts, taken = _contexts_and_taken(names, asked)
     if not columns or len(columns[0].series) < FEWEST_ROWS_OF_A_CONSTANT:
         return table, asked.names, NOTHING
-    taken = {*contexts, *(one.column for one in made)}
-    if asked.series is not None:
-        taken |= {
-            *asked.series.taken,
-            *asked.series.covariates,
-            *(one.column for one in asked.series.cycles),
-        }
     cells = {column.name: cells_of_column(column) for column in columns}
-    rows, told = _rows_to_keep(
-        [cells[name] for name in names], [cells[name] for name in contexts], asked
-    )
-    words = rows_of_words([cells[name] for name in names if name not in asked.declared])
-    if words is not None and asked.series is None and asked.damaged != "keep":
-        rows = ~words.rows if rows is None else rows & ~words.rows
-        told = (*told, words.told)
-    here = {name: one.some(rows) for name, one in cells.items()}
-    texts = {name: one for name, one in here.items() if name not in contexts}
-    new, notes, problems = _numbers_of_texts(texts, asked)
-    for name, one in texts.items():
-        if isinstance(one.column.dtype, nw.Duration) and one.values is not None:
-            new[name] = one.values
-            notes.append(f"{name} holds durations, and is read in seconds")
-    here |= {
-        name: ColumnCells(here[name].column, values, here[name].codes, ())
-        for name, values in new.items()
-    }
+    rows, sentences = _rows_searched(cells, contexts, asked)
+    cells = {name: column.some(rows) for name, column in cells.items()}
+    texts = {name: column for name, column in cells.items() if name not in contexts}
+    numbers, notes, problems = _numbers_of_texts(texts, asked)
+    durations = _durations(texts)
+    numbers |= durations
+    notes += [f"{name} holds durations, and is read in seconds" for name in durations]
+    for name, values in numbers.items():
+        cells[name] = ColumnCells(cells[name].column, values, cells[name].codes, ())
     # Of contexts levels alone are asked about.
-    codes = {name: _levels_by_row(here[name]) for name in contexts}
-    searched = [here[name] for name in names if name not in taken and name not in problems]
+    codes = {name: _levels_by_row(cells[name]) for name in contexts}
+    searched = [cells[name] for name in names if name not in taken and name not in problems]
     left_out = _left_out(searched, codes, asked)
     out = {left.column for left in left_out}
-    alike = spellings([one for name, one in here.items() if name not in out and name not in new])
-    merged: dict[str, Any] = {
-        name: _intervals_as_text(one.column, rows)
-        for name, one in here.items()
-        if has_intervals(one.column)
-    }
-    if asked.convert:
-        merged |= {name: with_one_spelling(here[name], own) for name, own in alike.items()}
-    told = (*told, *filter(None, [words_about_spellings({} if asked.convert else alike)]))
-    places = None if rows is None else np.flatnonzero(rows)
-    found = Screening(
+    rewritten, about_spellings = _rewritten_text(cells, {*out, *numbers}, rows, asked.convert)
+    screening = Screening(
         left_out,
-        told,
+        (*sentences, *filter(None, [about_spellings])),
         tuple(notes),
         tuple(problems.values()),
         tuple(problems),
-        rows=places,
-        keys=_keys(here, left_out),
+        rows=None if rows is None else np.flatnonzero(rows),
+        keys=_keys(cells, left_out),
     )
-    if not (left_out or new or merged) and rows is None:
-        return table, asked.names, found
-    kept = [place for place, name in enumerate(names) if name not in out]
+    if not (left_out or numbers or rewritten) and rows is None:
+        return table, asked.names, screening
+    kept = [position for position, name in enumerate(names) if name not in out]
     changed: dict[str, Any] = {
-        name: values for name, values in (new | merged).items() if name not in out
+        name: values for name, values in (numbers | rewritten).items() if name not in out
     }
     rest, rest_names = _part(table, names, kept, rows, changed, asked.names)
-    return rest, rest_names, found
+    return rest, rest_names, screening
+
+
+def _contexts_and_taken(names: Sequence[str], asked: Asked) -> tuple[list[str], set[str]]:
+    """The names of the columns that are contexts, and of all columns that are no system variables:
+    these, those that contexts are made of, and those that number the times and units of a series.
+    """
+    measured, made = split_context(asked.context)
+    contexts = [names[position] for position in context_places(measured, tuple(names))]
+    taken = {*contexts, *(context.column for context in made)}
+    if asked.series is not None:
+        cycles = {cycle.column for cycle in asked.series.cycles}
+        taken |= {*asked.series.taken, *asked.series.covariates} | cycles
+    return contexts, taken
+
+
+def _rows_searched(
+    cells: Mapping[str, ColumnCells], contexts: Sequence[str], asked: Asked
+) -> tuple[Bools | None, tuple[str, ...]]:
+    """True in the rows that are searched, shape (rows,), None for all, and what is to be said of
+    the others: rows without values, without a context, and of words.
+    """
+    rows, sentences = _rows_to_keep(list(cells.values()), [cells[name] for name in contexts], asked)
+    words = rows_of_words([column for name, column in cells.items() if name not in asked.declared])
+    if words is None or asked.series is not None or asked.damaged == "keep":
+        return rows, sentences
+    without_words = ~words.rows if rows is None else rows & ~words.rows
+    return without_words, (*sentences, words.told)
+
+
+def _durations(columns: Mapping[str, ColumnCells]) -> dict[str, Values]:
+    """The columns that hold durations, in seconds."""
+    return {
+        name: cells.values
+        for name, cells in columns.items()
+        if isinstance(cells.column.dtype, nw.Duration) and cells.values is not None
+    }
+
+
+def _rewritten_text(
+    columns: Mapping[str, ColumnCells],
+    no_text: Collection[str],
+    rows: Bools | None,
+    convert: bool,
+) -> tuple[dict[str, Any], str]:
+    """The columns of text whose cells are written anew, and the sentence on spellings that are not.
+
+    Intervals become text, and with `convert` every level has one spelling. The columns `no_text`
+    are left out, or were read as numbers.
+    """
+    rewritten: dict[str, Any] = {
+        name: _intervals_as_text(cells.column, rows)
+        for name, cells in columns.items()
+        if has_intervals(cells.column)
+    }
+    alike = spellings([cells for name, cells in columns.items() if name not in no_text])
+    if not convert:
+        return rewritten, words_about_spellings(alike)
+    for name, merged in alike.items():
+        rewritten[name] = with_one_spelling(columns[name], merged)
+    return rewritten, ""
 
 
 def _rows_to_keep(
     columns: Sequence[ColumnCells], contexts: Sequence[ColumnCells], asked: Asked
 ) -> tuple[Bools | None, tuple[str, ...]]:
-    """The rows that can be searched, None for all, and what is to be said of the others."""
+    """True in the rows that have a value and a context, shape (rows,), None for all; and sentences
+    on the others.
+
+    Where missing values are modelled or answer what they can, all rows stay. Rows without a context
+    are left out if they are fewer than `LARGEST_SHARE_WITHOUT_CONTEXT`; of more, reading says so.
+    """
     if asked.missing != "raise" or asked.series is not None:
         return None, ()
-    told = []
+    sentences = []
     empty = np.ones(len(columns[0].missing), dtype=bool)
     for cells in columns:
         empty &= cells.missing
@@ -290,7 +370,7 @@ def _rows_to_keep(
     keep = ~empty
     if empty.any():
         count = int(empty.sum())
-        told.append(
+        sentences.append(
             f"{_rows(count)} of {empty.size:,} {'have' if count > 1 else 'has'} no value in any"
             f" column and {'are' if count > 1 else 'is'} left out"
         )
@@ -299,11 +379,11 @@ def _rows_to_keep(
         count = int(lacking.sum())
         if 0 < count < LARGEST_SHARE_WITHOUT_CONTEXT * keep.sum():
             keep = keep & ~lacking
-            told.append(
+            sentences.append(
                 f"{cells.name} has no value in {_rows(count)} of {empty.size:,}, which "
                 f"{'are' if count > 1 else 'is'} left out"
             )
-    return (None, ()) if keep.all() or not keep.any() else (keep, tuple(told))
+    return (None, ()) if keep.all() or not keep.any() else (keep, tuple(sentences))
 
 
 def _intervals_as_text(column: Column, rows: Bools | None) -> Any:
@@ -315,16 +395,20 @@ def _intervals_as_text(column: Column, rows: Bools | None) -> Any:
 
 
 def _rows(count: int) -> str:
+    """A number of rows in words."""
     return f"{count:,} row{'' if count == 1 else 's'}"
 
 
 def _numbers_of_texts(
     columns: Mapping[str, ColumnCells], asked: Asked
 ) -> tuple[dict[str, Values], list[str], dict[str, str]]:
-    """Columns of text that are numbers as numbers, notes on them, and why others cannot be read, by
-    column.
+    """Columns of text that are numbers as numbers, shape (rows,), notes on them, and the reason why
+    others cannot be read, by column.
+
+    Levels that no row has are not looked at. Columns that are declared to be levels stay, and so do
+    categories of a few numbers and dates.
     """
-    found: dict[str, Values] = {}
+    numbers_by_column: dict[str, Values] = {}
     notes: list[str] = []
     problems: dict[str, str] = {}
     declared = asked.declared
@@ -349,23 +433,25 @@ def _numbers_of_texts(
             continue
         numbers = np.full(len(cells.levels) + 1, np.nan)
         numbers[:-1][used] = read.values
-        found[name] = numbers[cells.codes]
+        numbers_by_column[name] = numbers[cells.codes]
         notes.append(read.note)
-    return found, notes, problems
+    return numbers_by_column, notes, problems
 
 
 def _levels_by_row(cells: ColumnCells) -> tuple[Codes, Sequence[object]]:
-    """The level of every row of a context, -1 where there is none, and the levels that occur."""
+    """The level of every row of a context, shape (rows,), -1 where there is none, and the levels
+    that occur.
+    """
     if cells.values is None:
         used, codes = np.unique(cells.codes[cells.codes >= 0], return_inverse=True)
-        place = np.full(len(cells.codes), -1, dtype=np.int32)
-        place[cells.codes >= 0] = codes
-        return place, [cells.levels[level] for level in used.tolist()]
+        level_of_row = np.full(len(cells.codes), -1, dtype=np.int32)
+        level_of_row[cells.codes >= 0] = codes
+        return level_of_row, [cells.levels[level] for level in used.tolist()]
     missing = cells.missing
     different, codes = np.unique(cells.values[~missing], return_inverse=True)
-    place = np.full(len(missing), -1, dtype=np.int32)
-    place[~missing] = codes
-    return place, different.tolist()
+    level_of_row = np.full(len(missing), -1, dtype=np.int32)
+    level_of_row[~missing] = codes
+    return level_of_row, different.tolist()
 
 
 def _left_out(
@@ -375,34 +461,45 @@ def _left_out(
 ) -> tuple[LeftOut, ...]:
     """The columns that cannot be variables, but for those that the caller keeps, in the order of
     the table.
+
+    Each is looked at by itself, then beside the contexts, of which those with a single value say
+    nothing. `contexts` has the levels by row and the values of the levels by the name of the
+    context.
     """
-    declared = asked.declared
     system = [cells for cells in system if cells.name not in asked.kept]
-    found: dict[str, LeftOut] = {}
+    left_by_name = _left_by_themselves(system, asked)
+    split = {name: levels for name, levels in contexts.items() if len(levels[1]) > 1}
+    rest = [cells for cells in system if cells.name not in left_by_name]
+    if split:
+        left_by_name |= {left.column: left for left in copies_of_contexts(rest, split)}
+    rest = [cells for cells in rest if cells.name not in left_by_name]
+    if split and asked.missing != "testwise" and asked.series is None:
+        left_by_name |= {left.column: left for left in empty_in_a_context(rest, split)}
+    return tuple(left_by_name[cells.name] for cells in system if cells.name in left_by_name)
+
+
+def _left_by_themselves(system: Sequence[ColumnCells], asked: Asked) -> dict[str, LeftOut]:
+    """The columns that cannot be variables whatever the others are, by name.
+
+    Where most numbers look like ids in any order, they are ranks, and stay.
+    """
+    left_by_name: dict[str, LeftOut] = {}
     for cells in system:
-        left = why_no_variable(cells, cells.name in declared, asked.series is not None)
+        is_declared = cells.name in asked.declared
+        left = why_no_variable(cells, is_declared, asked.series is not None)
         if left is not None:
-            found[cells.name] = left
+            left_by_name[cells.name] = left
     numbers = [cells.name for cells in system if cells.values is not None]
-    permuted = [
+    ids = [
         name
         for name in numbers
-        if name in found
-        and found[name].why is Why.IDENTIFIER
-        and NAMES_OF_INDEX.fullmatch(name) is None
+        if name in left_by_name and left_by_name[name].why is Why.IDENTIFIER
     ]
-    if len(permuted) >= FEWEST_RANK_COLUMNS and len(permuted) > LEAST_SHARE_OF_RANK_COLUMNS * len(
-        numbers
-    ):
-        found = {name: left for name, left in found.items() if name not in permuted}
-    split = {name: own for name, own in contexts.items() if len(own[1]) > 1}
-    rest = [cells for cells in system if cells.name not in found]
-    if split:
-        found |= {left.column: left for left in copies_of_contexts(rest, split)}
-    rest = [cells for cells in rest if cells.name not in found]
-    if split and asked.missing != "testwise" and asked.series is None:
-        found |= {left.column: left for left in empty_in_a_context(rest, split)}
-    return tuple(found[cells.name] for cells in system if cells.name in found)
+    ranks = {name for name in ids if NAMES_OF_INDEX.fullmatch(name) is None}
+    most = LEAST_SHARE_OF_RANK_COLUMNS * len(numbers)
+    if len(ranks) >= FEWEST_RANK_COLUMNS and len(ranks) > most:
+        return {name: left for name, left in left_by_name.items() if name not in ranks}
+    return left_by_name
 
 
 def _keys(columns: Mapping[str, ColumnCells], left_out: Sequence[LeftOut]) -> dict[str, Ints]:
@@ -416,13 +513,13 @@ def _keys(columns: Mapping[str, ColumnCells], left_out: Sequence[LeftOut]) -> di
     }
 
 
-def _check_enough(names: Sequence[str], asked: Asked, found: Screening) -> None:
+def _check_enough(names: Sequence[str], asked: Asked, screening: Screening) -> None:
     """Return if there are two variables besides the contexts, or none was left out."""
     left = len(names) - len(context_places(split_context(asked.context)[0], tuple(names)))
     if left < 2:
         raise DataError(
             f"the table has {left} column{'' if left == 1 else 's'} that can be searched, and at"
-            f" least 2 are needed; {words_about_left_out(found.left_out)}"
+            f" least 2 are needed; {words_about_left_out(screening.left_out)}"
         )
 
 
@@ -432,14 +529,18 @@ def _part(
     kept: Sequence[int],
     rows: Bools | None,
     changed: Mapping[str, Any],
-    own: Sequence[str] | None,
+    array_names: Sequence[str] | None,
 ) -> tuple[Any, Sequence[str] | None]:
     """Some columns and rows of a table of any kind, some columns with new cells, and the names of
     an array.
+
+    `kept` are the positions of the columns, `rows` has shape (rows,), None for all, and `changed`
+    the new cells by the name of the column, for the rows that are kept. `array_names` are the names
+    that the caller gave the columns of an array.
     """
     if isinstance(table, np.ndarray) and not changed:
         part = table[:, list(kept)] if rows is None else table[rows][:, list(kept)]
-        return part, [names[place] for place in kept]
+        return part, [names[position] for position in kept]
     if is_pandas_dataframe(table):
         frame = (
             table.iloc[:, list(kept)]
@@ -452,7 +553,7 @@ def _part(
         for name, cells in changed.items():
             frame[titles[name]] = cells
         return frame, None
-    eager = eager_frame(table, own).select([names[place] for place in kept])
+    eager = eager_frame(table, array_names).select([names[position] for position in kept])
     if rows is not None:
         eager = eager.filter(rows.tolist())
     made = [
@@ -463,20 +564,25 @@ def _part(
 
 
 def screened_data(data: Dataset, before: Screening, asked: Asked) -> tuple[Dataset, Screening]:
-    """The columns that were read without damage and without the functions of others, and all that
-    is to be said.
+    """The columns that were read without damage and without the functions of others, and all
+    findings.
 
-    The rows of a series follow each other, so that none of them is left out: what is damaged is the
-    matter of windows.
+    `before` has those of `screened`. Damage comes first, since copies of rows and codes hide
+    everything else, then functions of other columns, then categories of many levels. The rows of a
+    series follow each other, so that none of them is left out: what is damaged is the matter of
+    windows.
     """
-    found, repaired = before, None
+    screening = before
+    repaired: Mended | None = None
     if asked.series is None:
         data = replace(data, keys=before.keys)
         repaired = mended(data, asked.missing, asked.damaged == "keep", asked.codes_decided)
         data = repaired.data
         if repaired.kept_rows is not None:
             rows = repaired.kept_rows
-            found = replace(found, rows=rows if found.rows is None else found.rows[rows])
+            screening = replace(
+                screening, rows=rows if screening.rows is None else screening.rows[rows]
+            )
     covariates = () if asked.series is None else asked.series.covariates
     left_out = functions_of_others(data, (*asked.kept, *covariates), asked.named, asked.linked)
     if repaired is not None:
@@ -487,20 +593,24 @@ def screened_data(data: Dataset, before: Screening, asked: Asked) -> tuple[Datas
                 repaired, without_columns(data, [left.column for left in left_out])
             )
         doubtful = tuple(finding.doubtful for finding in findings if finding.doubtful is not None)
-        found = replace(
-            found, told=(*found.told, *told), doubtful=() if asked.damaged == "keep" else doubtful
+        screening = replace(
+            screening,
+            told=(*screening.told, *told),
+            doubtful=() if asked.damaged == "keep" else doubtful,
         )
     data, of_many_levels, merged = with_rare_levels_together(data, asked.kept)
     data = replace(data, keys={**data.keys, **_groups(data, of_many_levels)})
     left_out = (*left_out, *of_many_levels)
-    found = replace(found, told=(*found.told, *merged))
+    screening = replace(screening, told=(*screening.told, *merged))
     if left_out:
         data = without_columns(data, [left.column for left in left_out])
-    return data, replace(found, left_out=(*found.left_out, *left_out))
+    return data, replace(screening, left_out=(*screening.left_out, *left_out))
 
 
 def _groups(data: Dataset, left_out: Sequence[LeftOut]) -> dict[str, Ints]:
-    """The groups of rows by the levels of categories, -1 where a value is missing."""
+    """The groups of rows by the levels of the categories left out, shape (rows,), -1 where a value
+    is missing.
+    """
     columns = {left.column: data.columns[data.position(left.column)] for left in left_out}
     return {
         name: np.nan_to_num(np.asarray(codes, dtype=np.float64), nan=-1.0).astype(np.int64)
@@ -513,27 +623,32 @@ def constant_in_units(
 ) -> tuple[LeftOut, ...]:
     """The system variables of a panel that never change within a unit: without the means of units
     nothing is left.
+
+    `units` has the unit of every row, shape (rows,). Rounding of `ROUNDING_SHARE_OF_LARGEST` is no
+    change.
     """
-    found = []
-    for place in data.system:
-        name = data.names[place]
-        if name in kept or name in asked.covariates or place in data.contexts.sources:
+    left_out = []
+    for position in data.system:
+        name = data.names[position]
+        if name in kept or name in asked.covariates or position in data.contexts.sources:
             continue
-        values = np.asarray(data.columns[place], dtype=np.float64)
+        values = np.asarray(data.columns[position], dtype=np.float64)
         known = np.isfinite(values)
         order = np.lexsort((values[known], units[known]))
         inside = np.diff(units[known][order]) == 0
         steps = np.abs(np.diff(values[known][order]))[inside]
         scale = float(np.abs(values[known]).max(initial=0.0))
         if inside.any() and (steps <= ROUNDING_SHARE_OF_LARGEST * scale).all():
-            found.append(LeftOut(name, Why.UNITS, f"never changes within a unit of {asked.units}"))
-    return tuple(found)
+            left_out.append(
+                LeftOut(name, Why.UNITS, f"never changes within a unit of {asked.units}")
+            )
+    return tuple(left_out)
 
 
-def check_strict(found: Screening) -> None:
+def check_strict(screening: Screening) -> None:
     """Return unless columns were left out, for a caller who passed strict=True."""
-    if found.left_out:
+    if screening.left_out:
         raise DataError(
             "strict is True, and the table has columns that would be "
-            f"{words_about_left_out(found.left_out)}, or drop them"
+            f"{words_about_left_out(screening.left_out)}, or drop them"
         )

@@ -55,15 +55,15 @@ def share_relations(columns: Columns, gone: frozenset[int], closely: bool) -> li
     rows = complete(some_rows(columns, ROWS_OF_A_SHARE_GLANCE), numbers)
     if rows.shape[1] < max(FEWEST_ROWS_OF_A_RELATION, len(numbers) + SPARE_ROWS_OF_A_REGRESSION):
         return []
-    found = []
-    for place, share in enumerate(numbers):
-        is_share = columns.may_go[share] and rows[place].min() >= 0.0
+    relations = []
+    for position, share in enumerate(numbers):
+        is_share = columns.may_go[share] and rows[position].min() >= 0.0
         if (
             not is_share
-            or np.count_nonzero(rows[place]) < len(numbers) + SPARE_ROWS_OF_A_REGRESSION
+            or np.count_nonzero(rows[position]) < len(numbers) + SPARE_ROWS_OF_A_REGRESSION
         ):
             continue
-        left = _left_by_part(rows, place)
+        left = _left_by_part(rows, position)
         for part in np.argsort(left, kind="stable")[
             : np.count_nonzero(left < LARGEST_MISFIT_OF_A_SHARE_GLANCE)
         ].tolist():
@@ -71,24 +71,24 @@ def share_relations(columns: Columns, gone: frozenset[int], closely: bool) -> li
                 columns, share, numbers[part], [j for j in numbers if j != share], closely
             )
             if relation is not None:
-                found.append(relation)
+                relations.append(relation)
                 break
-    return found
+    return relations
 
 
-def _left_by_part(rows: Floats, place: int) -> Floats:
+def _left_by_part(rows: Floats, position: int) -> Floats:
     """1 - R² of a column as each of the others divided by a linear function of all others, shape
     (columns,).
     """
-    rows = rows[:, rows[place] > 0.0]
-    share = rows[place]
-    rest = np.delete(rows, place, axis=0)
+    rows = rows[:, rows[position] > 0.0]
+    share = rows[position]
+    rest = np.delete(rows, position, axis=0)
     basis = np.linalg.qr(np.vstack([np.ones_like(share), rest]).T)[0]
     quotients = rows / share
     sums = (quotients @ basis) @ basis.T
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         left = ((share - rows / sums) ** 2).mean(axis=1) / max(float(share.var()), 1e-300)
-    left[place] = np.inf
+    left[position] = np.inf
     return np.where(np.isfinite(left), left, np.inf)
 
 
@@ -119,7 +119,8 @@ def _share(
             fewer = [term for k, term in enumerate(terms) if k not in set(drop.tolist())]
             new, rest = _fitted(few[0], few[1], _design(few, fewer, others))[:2]
             if rest <= allowed:
-                terms, weights = fewer, new
+                terms = fewer
+                weights = new
                 break
         else:
             break

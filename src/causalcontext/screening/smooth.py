@@ -114,7 +114,7 @@ def _smooth(
     weights = np.linalg.pinv(design)  # shape (asked, terms, neighbours)
     size = np.sqrt(1.0 + (weights[:, 0] ** 2).sum(axis=1))
     plane = np.vstack([np.ones(table.shape[1]), table[[first, second]]]).T
-    found = dict[int, Floats]()
+    slopes_by_column = dict[int, Floats]()
     for value in values:
         column = table[value]
         rest = np.sort(np.abs(column[asked] - (weights[:, 0] * column[near]).sum(axis=1)) / size)
@@ -129,15 +129,15 @@ def _smooth(
         ):
             continue
         by_both = np.einsum("akn,an->ka", weights[:, 1:3], column[near]) / scale[:, :, 0]
-        found[value] = np.log(np.maximum(np.abs(by_both), 1e-9)).mean(axis=1)
-    return found
+        slopes_by_column[value] = np.log(np.maximum(np.abs(by_both), 1e-9)).mean(axis=1)
+    return slopes_by_column
 
 
-def _without_oneself(near: Ints, own: Ints) -> Ints:
+def _without_oneself(near: Ints, asked: Ints) -> Ints:
     """The nearest rows but oneself, shape (asked, NEIGHBOURS)."""
-    oneself = near == own[:, None]
+    oneself = near == asked[:, None]
     oneself[~oneself.any(axis=1), -1] = True
-    return np.asarray(near[~oneself].reshape(len(own), NEIGHBOURS_OF_A_SMOOTH_FUNCTION))
+    return np.asarray(near[~oneself].reshape(len(asked), NEIGHBOURS_OF_A_SMOOTH_FUNCTION))
 
 
 def _relation(
@@ -152,7 +152,7 @@ def _relation(
     value, *parts = places
     words = {numbers[value]: _words(columns, numbers[value], [numbers[part] for part in parts])}
     by_part = dict[int, Floats]()
-    spread = {place: float(np.nanstd(columns.values[numbers[place]])) for place in places}
+    spread = {position: float(np.nanstd(columns.values[numbers[position]])) for position in places}
     for part, other, slope in zip(parts, reversed(parts), slopes.tolist(), strict=True):
         low, high = sorted((value, other))
         if _smooth(table, ranks, low, high, [part]):
@@ -201,7 +201,7 @@ def bent_in_every_context(columns: Columns, gone: frozenset[int]) -> list[Relati
     np.fill_diagonal(possible, False)
     pairs = {(value, of) for value, of in np.argwhere(possible).tolist()}
     contexts = listed([columns.names[place] for place in places.tolist()])
-    found = []
+    relations = []
     for value, of in sorted(pairs):
         both = (of, value) in pairs
         if (both and value < of) or not (both or columns.may_go[numbers[value]]):
@@ -216,8 +216,8 @@ def bent_in_every_context(columns: Columns, gone: frozenset[int]) -> list[Relati
             )
         on_grid = [numbers[one] for one in (value, of) if columns.steps[numbers[one]] > 0.0]
         made = on_grid[0] if both and len(on_grid) == 1 else None
-        found.append(Relation(numbers[value], (numbers[of],), words, slopes, made=made))
-    return found
+        relations.append(Relation(numbers[value], (numbers[of],), words, slopes, made=made))
+    return relations
 
 
 LINKS: tuple[tuple[str, Callable[[Floats], Bools], Callable[[Floats], Floats]], ...] = (
@@ -245,17 +245,17 @@ def sums_with_squares(columns: Columns, gone: frozenset[int]) -> list[Relation]:
         return []
     table = standard(rows)
     terms = np.concatenate([table, standard(table**2)])
-    found = []
-    for place, number in enumerate(numbers):
+    relations = []
+    for position, number in enumerate(numbers):
         if not columns.may_go[number]:
             continue
-        others = [k for k in range(len(terms)) if k % len(numbers) != place]
+        others = [k for k in range(len(terms)) if k % len(numbers) != position]
         design = np.vstack([np.ones(rows.shape[1]), terms[others]]).T
         basis = np.linalg.qr(design)[0]
         for words, defined, inverse in LINKS:
-            if not defined(rows[place]).all():
+            if not defined(rows[position]).all():
                 continue
-            value = standard(inverse(rows[place])[None])[0]
+            value = standard(inverse(rows[position])[None])[0]
             left = float(((value - basis @ (basis.T @ value)) ** 2).mean())
             if not left < EXACT_RESIDUAL:
                 continue
@@ -272,6 +272,6 @@ def sums_with_squares(columns: Columns, gone: frozenset[int]) -> list[Relation]:
                 names = listed(
                     sorted(columns.names[part] for part in parts), MOST_TERMS_WRITTEN, "column"
                 )
-                found.append(Relation(number, tuple(parts), {number: words.format(names)}))
+                relations.append(Relation(number, tuple(parts), {number: words.format(names)}))
                 break
-    return found
+    return relations

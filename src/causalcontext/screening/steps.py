@@ -45,13 +45,13 @@ def step_relations(columns: Columns, gone: frozenset[int]) -> list[Relation]:
     numbers = [j for j in columns.numbers(gone) if is_fine(columns.values[j])]
     if not 1 < len(numbers) <= MOST_NUMBERS_OF_STEPS:
         return []
-    found = []
-    for place in range(len(columns.names)):
-        if place in gone or place in numbers or not columns.may_go[place]:
+    relations = []
+    for column in range(len(columns.names)):
+        if column in gone or column in numbers or not columns.may_go[column]:
             continue
-        if columns.is_context[place]:
+        if columns.is_context[column]:
             continue
-        rows = columns.values[[place, *numbers]]
+        rows = columns.values[[column, *numbers]]
         rows = rows[:, np.isfinite(rows).all(axis=0)]
         rows = rows[:, :: max(1, -(-rows.shape[1] // MOST_ROWS_OF_STEPS))]
         if (
@@ -68,9 +68,9 @@ def step_relations(columns: Columns, gone: frozenset[int]) -> list[Relation]:
             names = listed(
                 sorted(columns.names[numbers[part]] for part in parts), MOST_TERMS_WRITTEN, "column"
             )
-            words = {place: f"is a group by {names}"}
-            found.append(Relation(place, tuple(numbers[part] for part in parts), words))
-    return found
+            words = {column: f"is a group by {names}"}
+            relations.append(Relation(column, tuple(numbers[part] for part in parts), words))
+    return relations
 
 
 def _touch(rows: Floats, codes: Ints) -> bool:
@@ -97,10 +97,10 @@ def _boxes(rows: Floats, codes: Ints, counts: Ints, ways: float) -> tuple[int, .
     number = len(rows)
     boxed = np.zeros((number, number), dtype=np.int64)
     for level in range(len(counts)):
-        own = codes == level
-        low = rows[:, own].min(axis=1, keepdims=True)
-        high = rows[:, own].max(axis=1, keepdims=True)
-        inside = ((rows[:, ~own] >= low) & (rows[:, ~own] <= high)).astype(np.float32)
+        in_level = codes == level
+        low = rows[:, in_level].min(axis=1, keepdims=True)
+        high = rows[:, in_level].max(axis=1, keepdims=True)
+        inside = ((rows[:, ~in_level] >= low) & (rows[:, ~in_level] <= high)).astype(np.float32)
         boxed += inside @ inside.T == 0.0
     bounds = 4.0 * (len(counts) - 1) * np.log(rows.shape[1]) + 2.0 * np.log(number)
     if ways - bounds < LEAST_NATS_OF_A_FUNCTION:
@@ -119,8 +119,8 @@ def _planes(rows: Floats, codes: Ints, counts: Ints) -> tuple[int, ...]:
     chosen = list(range(len(table)))
     if not _parted(table, codes, counts):
         return ()
-    for place in range(len(table)):
-        fewer = [k for k in chosen if k != place]
+    for candidate in range(len(table)):
+        fewer = [k for k in chosen if k != candidate]
         if fewer and _parted(table[fewer], codes, counts):
             chosen = fewer
     return tuple(chosen) if 1 < len(chosen) <= MOST_NUMBERS_OF_A_PLANE else ()

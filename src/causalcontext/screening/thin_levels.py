@@ -38,10 +38,11 @@ def thin_levels(data: Dataset, missing: str = "raise") -> ThinLevels | None:
 
 
 def scan_without_thin_levels(scanned: Scan) -> tuple[Scan, ThinLevels | None]:
-    """A table that was read in batches without the levels that have too few rows, and these.
+    """A table that was read in batches without the levels that have too few rows, and these levels.
 
-    Where a context variable would have a single value left, the scan stays as it is: its columns
-    cannot be read again.
+    The statistics of the other levels stand as they were gathered, and the sample loses the rows of
+    the levels that go. Where a context variable would have a single value left, the scan stays as
+    it is: its columns cannot be read again.
     """
     data = scanned.data
     rows = scanned.statistics.moments.rows
@@ -60,7 +61,12 @@ def scan_without_thin_levels(scanned: Scan) -> tuple[Scan, ThinLevels | None]:
 
 
 def _found(data: Dataset, rows: Ints) -> ThinLevels | None:
-    """The levels with too few of these rows."""
+    """The levels with too few of these rows; None if there are none, or no others.
+
+    `rows` has the number of rows of every combination of the values of the contexts, shape
+    (contexts,). A context variable that has a single value among those that stay is no context any
+    more; such variables are named, with their position.
+    """
     thin = is_thin(rows)
     if not thin.any() or thin.all():
         return None
@@ -79,7 +85,11 @@ def _found(data: Dataset, rows: Ints) -> ThinLevels | None:
 
 
 def is_thin(rows: Ints) -> Bools:
-    """Which of the levels with so many rows have too few.
+    """True for the levels that have too few of the rows, shape (levels,).
+
+    With n rows in k levels an equal share is n / k. A level is thin with fewer than
+    `FEWEST_ROWS_OF_A_LEVEL` rows if it has less than half of that, and with fewer than
+    `FEW_ROWS_OF_A_LEVEL` if it has less than a quarter. A level without a row is none of them.
 
     >>> is_thin(np.array([500, 497, 3])).tolist(), is_thin(np.array([22, 8])).tolist()
     ([False, False, True], [False, False])
@@ -91,7 +101,7 @@ def is_thin(rows: Ints) -> Bools:
 
 def rows_kept(data: Dataset, thin: ThinLevels) -> Bools:
     """The rows of the table that are not of these levels; shape (rows,)."""
-    out = [place for place, value in enumerate(data.values) if value in thin.values]
+    out = [cell for cell, value in enumerate(data.values) if value in thin.values]
     return np.asarray(~np.isin(data.codes, out))
 
 
@@ -105,16 +115,19 @@ def rows_searched(read: Dataset, thin: ThinLevels, places: Ints | None, rows: in
 
 
 def some_rows_of(table: Any, names: Sequence[str] | None, kept: Bools, gone: Sequence[str]) -> Any:
-    """The same kind of table with some rows, so that it is read as if there had been no others;
-    some columns go.
+    """A table of the same kind with some rows and without some columns.
 
-    An array stays one unless columns go.
+    `kept` has shape (rows,), `gone` the names of the columns that go. What is read of the result is
+    what would have been read if the other rows had never been there. An array stays one unless
+    columns go; `names` are those of its columns.
     """
     if isinstance(table, np.ndarray) and not gone:
         return table[kept]
     if is_pandas_dataframe(table):  # whose columns may be called by numbers
-        here = [place for place, name in enumerate(table.columns) if str(name) not in gone]
-        return table.iloc[np.flatnonzero(kept), here]
+        positions = [
+            position for position, name in enumerate(table.columns) if str(name) not in gone
+        ]
+        return table.iloc[np.flatnonzero(kept), positions]
     frame = eager_frame(table, names)
     columns = [name for name in frame.columns if str(name) not in gone]
     return frame.select(columns).filter(kept.tolist()).to_native()
@@ -126,13 +139,15 @@ def context_without(context: Any, thin: ThinLevels) -> Any:
         return context
     gone = [name for name, _ in thin.untested]
     asked = list(context) if isinstance(context, list | tuple) else [context]
-    return [one for one in asked if getattr(one, "name", str(one)) not in gone] or None
+    return [
+        variable for variable in asked if getattr(variable, "name", str(variable)) not in gone
+    ] or None
 
 
 def kinds_without(
     kinds: Mapping[Any, str] | None, names: Sequence[str]
 ) -> Mapping[Any, str] | None:
-    """What was declared about the other columns."""
+    """The kinds that were declared of the other columns, those that are not among `names`."""
     return (
         None
         if kinds is None
@@ -141,5 +156,9 @@ def kinds_without(
 
 
 def _rows_of_cells(data: Dataset, missing: str) -> Ints:
+    """The rows of every combination of the values of the contexts, shape (contexts,).
+
+    Where incomplete rows are dropped, complete ones are counted.
+    """
     known = complete_rows(data) if missing == "listwise" else data.codes >= 0
     return np.bincount(data.codes[known], minlength=len(data.contexts.cells))

@@ -2,7 +2,8 @@
 made by ward.
 
 A mechanism that holds within some contexts only is none of them, and no mechanism of nature leaves
-nothing over.
+nothing over. Without this look such a prediction sent the whole table to tests, which lost links
+and turned arrows.
 """
 
 from __future__ import annotations
@@ -29,40 +30,59 @@ from causalcontext.screening.settings import (
 
 
 def relations_in_every_context(columns: Columns, gone: frozenset[int]) -> list[Relation]:
-    """Numbers that are exact linear functions of other numbers in every context."""
+    """The numbers that are exact linear functions of other numbers in every context.
+
+    Each context is searched by itself as `linear_relations` searches the table, for exact relations
+    alone, and a number must be a function in all of them. There must be rows to spare in the
+    smallest: one for every number, and those of a relation. With more than
+    `MOST_CONTEXTS_ONE_BY_ONE` contexts none is looked for.
+    """
     places = np.flatnonzero(columns.is_context)
     if not places.size:
         return []
     known = np.isfinite(columns.values[places]).all(axis=0)
-    cells, cell_of_row = np.unique(columns.values[places][:, known], axis=1, return_inverse=True)
-    rows = [np.flatnonzero(known)[cell_of_row.ravel() == cell] for cell in range(cells.shape[1])]
+    contexts, context_of_row = np.unique(
+        columns.values[places][:, known], axis=1, return_inverse=True
+    )
+    rows = [
+        np.flatnonzero(known)[context_of_row.ravel() == context]
+        for context in range(contexts.shape[1])
+    ]
     enough = FEWEST_ROWS_OF_A_RELATION + SPARE_ROWS_OF_A_REGRESSION + int(columns.is_number.sum())
-    if not 1 < len(rows) <= MOST_CONTEXTS_ONE_BY_ONE or min(len(own) for own in rows) < enough:
+    if (
+        not 1 < len(rows) <= MOST_CONTEXTS_ONE_BY_ONE
+        or min(len(rows_inside) for rows_inside in rows) < enough
+    ):
         return []
     others = gone | set(np.flatnonzero(~columns.is_number).tolist())
-    by_value: list[dict[int, Relation]] = []
-    for own in rows:
-        here = replace(columns, values=np.ascontiguousarray(columns.values[:, own]))
-        by_value.append(
-            {
-                found.value: found
-                for found in linear_relations(here, others, logs=False, closely=True)
-            }
-        )
-        if not set.intersection(*(set(found) for found in by_value)):
+    by_context: list[dict[int, Relation]] = []
+    shared: set[int] | None = None
+    for rows_inside in rows:
+        inside = replace(columns, values=np.ascontiguousarray(columns.values[:, rows_inside]))
+        relations = linear_relations(inside, others, logs=False, closely=True)
+        by_value = {relation.value: relation for relation in relations}
+        by_context.append(by_value)
+        shared = set(by_value) if shared is None else shared & set(by_value)
+        if not shared:
             return []
-    values = sorted(set.intersection(*(set(found) for found in by_value)))
-    return [_joined(columns, [found[value] for found in by_value], rows) for value in values]
+    return [
+        _joined(columns, [by_value[value] for by_value in by_context], rows)
+        for value in sorted(shared or ())
+    ]
 
 
 def _joined(columns: Columns, relations: list[Relation], rows: list[np.ndarray]) -> Relation:
-    """One relation of those of every context."""
+    """One relation of those that hold in every context.
+
+    Its parts are those of any context. A column may be left out in place of the value where every
+    context has words for it; its slopes, shape (rows,), are those of the context of each row.
+    """
     parts = tuple(sorted({part for relation in relations for part in relation.parts}))
     value = relations[0].value
     words = dict[int, str]()
     slopes = dict[int, Floats]()
     contexts = listed(
-        [columns.names[place] for place in np.flatnonzero(columns.is_context).tolist()]
+        [columns.names[context] for context in np.flatnonzero(columns.is_context).tolist()]
     )
     for column in (value, *parts):
         if not all(column in relation.words for relation in relations):
@@ -72,6 +92,6 @@ def _joined(columns: Columns, relations: list[Relation], rows: list[np.ndarray])
         words[column] = f"is a linear function of {listing} within every value of {contexts}"
         if column != value:
             slopes[column] = np.full(columns.values.shape[1], np.nan)
-            for relation, own in zip(relations, rows, strict=True):
-                slopes[column][own] = relation.slopes[column]
+            for relation, rows_inside in zip(relations, rows, strict=True):
+                slopes[column][rows_inside] = relation.slopes[column]
     return Relation(value, parts, words, slopes)

@@ -31,7 +31,7 @@ from causalcontext.screening.settings import LARGEST_SHARE_LEFT_OUT_FOR_CELLS
 
 SCALES = (cells.far_heaps, *scales.FINDERS)
 KINDS = (DamageKind.FAR, *scales.KINDS)
-"""What is told of columns and left as it is."""
+"""Damage of columns that is told and left as it is: the looks, and the kinds they find."""
 FINDERS = (
     duplicates.row_of_totals,
     cells.codes_for_missing,
@@ -46,13 +46,23 @@ FINDERS = (
 
 
 class Mended(NamedTuple):
-    """A table without damaged rows and cells, and what was found."""
+    """A table without damaged rows and cells, and the damage.
+
+    Attributes
+    ----------
+    data : Dataset
+    findings : tuple of Damage
+       All damage, in the order of the looks.
+    told : tuple of str
+       One sentence for each finding, in the same order.
+    kept_rows : Ints or None
+       The rows of the table that are left, by number; None where all are.
+    """
 
     data: Dataset
     findings: tuple[Damage, ...]
     told: tuple[str, ...]
     kept_rows: Ints | None
-    """The rows of the table that are left, by number; None where all are."""
 
 
 def mended(
@@ -62,13 +72,15 @@ def mended(
     on all damage.
 
     `missing` is how missing values are treated: with "model" and "testwise" damaged cells become
-    missing values, else their rows are left out. With `keep` nothing is changed; with
-    `codes_decided` the user has said which values are codes for missing ones.
+    missing values, else their rows are left out, unless these are more than
+    `LARGEST_SHARE_LEFT_OUT_FOR_CELLS` of all. With `keep` nothing is changed; with `codes_decided`
+    the user has said which values are codes for missing ones. Every look sees the table as the
+    looks before it have left it.
     """
     rows = np.arange(data.n_rows)
     given = data.n_rows
     findings: list[Damage] = []
-    told: list[str] = []
+    sentences: list[str] = []
     numbers = number_columns(data)
     for look in FINDERS:
         skipped = look is cells.codes_for_missing and codes_decided
@@ -76,7 +88,8 @@ def mended(
         if finding is None:
             continue
         findings.append(finding)
-        words, out = _words(finding, keep), finding.rows
+        words = _words(finding, keep)
+        out = finding.rows
         if finding.cells:
             damaged = union_of(list(finding.cells.values()), data.n_rows)
             as_missing = missing in ("model", "testwise")
@@ -89,32 +102,34 @@ def mended(
             if as_missing and not keep:
                 data = _with_missing(data, finding)
                 numbers = number_columns(data)
-        told.append(words)
+        sentences.append(words)
         if not keep and out is not None:
             data = _without_rows(data, out)
             rows = rows[~out]
             numbers = number_columns(data)
-    return Mended(data, tuple(findings), tuple(told), None if len(rows) == given else rows)
+    return Mended(data, tuple(findings), tuple(sentences), None if len(rows) == given else rows)
 
 
 def told_without(repaired: Mended, data: Dataset) -> tuple[tuple[Damage, ...], tuple[str, ...]]:
-    """What was found in a table, and the words, after columns were left out of it: nothing on the
-    scales of these.
+    """The damage of a table, and the words, after columns were left out of it.
+
+    Damage of rows and cells stands; the scales are looked at once more in `data`, the table without
+    these columns.
     """
     findings = [finding for finding in repaired.findings if finding.kind not in KINDS]
-    told = [
+    sentences = [
         words
         for finding, words in zip(repaired.findings, repaired.told, strict=True)
         if finding in findings
     ]
     numbers = number_columns(data)
     again = [finding for look in SCALES if (finding := look(data, numbers)) is not None]
-    return (*findings, *again), (*told, *(finding.words for finding in again))
+    return (*findings, *again), (*sentences, *(finding.words for finding in again))
 
 
 def _words_on_cells(finding: Damage, keep: bool, as_missing: bool, out: Bools | None) -> str:
-    """The sentence on damaged cells, with what is done about them: rows `out` are left out, None
-    for none.
+    """The sentence on damaged cells, with what is done about them: rows `out`, shape (rows,), are
+    left out, None for none.
     """
     if keep:
         handled = ""
@@ -132,14 +147,16 @@ def _words_on_cells(finding: Damage, keep: bool, as_missing: bool, out: Bools | 
 
 
 def _words(finding: Damage, keep: bool) -> str:
-    """The sentence on damage; of rows that are kept by the user's wish another one."""
+    """The sentence on damage of rows, or on a scale; of rows that are kept by the user's wish it
+    ends with that.
+    """
     if not keep or finding.rows is None:
         return finding.words
     return finding.words.split(": ")[0] + ": they are kept, so that links and claims may be false"
 
 
 def _without_rows(data: Dataset, out: np.ndarray) -> Dataset:
-    """The table without some rows, and without contexts that had no others."""
+    """The table without the rows `out`, shape (rows,), and without contexts that had no others."""
     left = some_rows(data, ~out)
     used = np.unique(left.codes[left.codes >= 0])
     if len(used) == len(data.contexts.cells) or not len(used):
@@ -148,7 +165,7 @@ def _without_rows(data: Dataset, out: np.ndarray) -> Dataset:
 
 
 def _with_missing(data: Dataset, finding: Damage) -> Dataset:
-    """The table with missing values in place of damaged cells."""
+    """The table with missing values in place of the damaged cells of a finding."""
     columns = list(data.columns)
     for position, mask in finding.cells.items():
         columns[position] = np.where(mask, np.nan, np.asarray(columns[position], dtype=np.float64))

@@ -1,7 +1,7 @@
 """Cells that are no measurements: codes for missing values, imputed means, values carried forward,
 a slip of the pen.
 
-What they share is a value that occurs far more often than its neighbours do, or far away from all
+They share a value that occurs far more often than its neighbours do, or lie far away from all
 others. Such cells are taken for missing.
 """
 
@@ -94,10 +94,10 @@ def codes_of(column: NumberColumn) -> dict[float, int]:
     if not counts:
         return {}
     outermost_first = sorted(counts, key=lambda code: -abs(code - float(np.median(column.some))))
-    for place in range(
+    for first in range(
         len(outermost_first)
     ):  # a code is judged beside all values that are no codes
-        asked = outermost_first[place:]
+        asked = outermost_first[first:]
         rest = column.values[~np.isin(column.values, asked) & np.isfinite(column.values)]
         codes = {code: counts[code] for code in asked if _is_code(code, counts[code], rest)}
         if len(codes) == len(asked):
@@ -108,8 +108,10 @@ def codes_of(column: NumberColumn) -> dict[float, int]:
 def _outermost(
     values: Floats, asked: Sequence[float], counts: dict[float, int]
 ) -> dict[float, int]:
-    """The codes among values of which some are measurements, each beside all others but the codes
-    before it.
+    """The codes among values of which some are measurements, with their counts.
+
+    `asked` begins with the outermost value; each is judged beside all values but itself and the
+    codes before it, so that one code does not hide the next.
     """
     codes: dict[float, int] = {}
     for code in asked:
@@ -120,7 +122,12 @@ def _outermost(
 
 
 def _is_code(code: float, count: int, rest: Floats) -> bool:
-    """Whether a value stands apart from the rest as a code does."""
+    """True if a value stands apart from the rest as a code does.
+
+    `rest` are all other values, without missing ones, and `count` the cells that have the value. A
+    value of the two lists is a code outside the range of the rest by that range; nearer than that,
+    a near one may be. A value of neither list is a code only outside, and only of a fine number.
+    """
     if not len(rest):
         return False
     low = float(rest.min())
@@ -137,9 +144,18 @@ def _is_code(code: float, count: int, rest: Floats) -> bool:
         return count >= FEWEST_CELLS_OF_A_FAR_CODE
     if high == low:
         return certain and outside > 0.0 and count >= FEWEST_CELLS_OF_A_FAR_CODE
-    if count < FEWEST_CELLS_OF_A_NEAR_CODE or count > LARGEST_SHARE_OF_A_NEAR_CODE * (
-        count + len(rest)
-    ):
+    return _is_near_code(code, count, rest)
+
+
+def _is_near_code(code: float, count: int, rest: Floats) -> bool:
+    """True if a value of the lists is a code though it lies among the rest, or near to it.
+
+    It must be frequent but no state of its own, far from the median, and have hardly any values
+    around it. Inside a fine number it must repeat beyond chance; beside a grid it must be some
+    steps away from all of its values.
+    """
+    rows = count + len(rest)
+    if count < FEWEST_CELLS_OF_A_NEAR_CODE or count > LARGEST_SHARE_OF_A_NEAR_CODE * rows:
         return False
     median, deviation = robust_units(rest)
     if abs(code - median) < LEAST_DEVIATIONS_OF_A_NEAR_CODE * deviation or deviation == 0.0:
@@ -155,7 +171,8 @@ def _is_code(code: float, count: int, rest: Floats) -> bool:
         len(distinct) >= FEWEST_EFFECTIVE_VALUES
         and step <= LARGEST_STEP_OF_A_FINE_NUMBER * deviation
     ):
-        return not low < code < high or _is_heaped(code, count, rest, step)
+        is_inside = float(rest.min()) < code < float(rest.max())
+        return not is_inside or _is_heaped(code, count, rest, step)
     steps = (
         LEAST_STEPS_OF_A_GRID_CODE if code in (0.0, -1.0, 8.0) else LEAST_STEPS_OF_A_GRID_CODE - 1.0
     )
@@ -165,8 +182,11 @@ def _is_code(code: float, count: int, rest: Floats) -> bool:
 
 
 def _is_heaped(code: float, count: int, rest: Floats, step: float) -> bool:
-    """Whether a value occurs oftener than rounded numbers do by chance, as dense as the nearest
-    values of the rest are.
+    """True if a value occurs oftener than rounded numbers do by chance.
+
+    Values are as dense there as the `NEIGHBOURS_OF_A_CODE` nearest of the rest, m within a distance
+    d on either side, so that a grid of `step` has m step / 2d of them on one value in the mean. The
+    Poisson probability of `count` and more must be below `LARGEST_CHANCE_OF_A_CODE`.
     """
     nearest = np.sort(np.abs(rest - code))[:NEIGHBOURS_OF_A_CODE]
     expected = len(nearest) * step / (2.0 * max(float(nearest[-1]), step))
@@ -174,17 +194,21 @@ def _is_heaped(code: float, count: int, rest: Floats, step: float) -> bool:
 
 
 def codes_for_missing(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage | None:
-    """The cells with codes for missing values."""
+    """The cells with codes for missing values, and the way to keep or declare them; None without
+    any.
+    """
     codes = {column: codes for column in numbers if (codes := codes_of(column))}
-    cells = {column.position: np.isin(column.values, list(own)) for column, own in codes.items()}
+    cells = {
+        column.position: np.isin(column.values, list(counts)) for column, counts in codes.items()
+    }
     parts = [
         f"{column.name} has"
-        f" {listed([f'{count:,} cells of {code:g}' for code, count in own.items()])}"
+        f" {listed([f'{count:,} cells of {code:g}' for code, count in counts.items()])}"
         f" ({percent(float(cells[column.position].mean()))})"
-        for column, own in codes.items()
+        for column, counts in codes.items()
     ]
     alone = len(codes) == 1
-    texts = [f"{code:g}" for code in sorted({code for own in codes.values() for code in own})]
+    texts = [f"{code:g}" for code in sorted({code for counts in codes.values() for code in counts})]
     means = f"{listed(texts)} {'means' if len(texts) == 1 else 'mean'} missing"
     way = (
         f"if these are measurements, pass na_values=[]; if {means}, pass"
@@ -197,25 +221,18 @@ def codes_for_missing(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damag
 
 def far_cells(data: Dataset, column: NumberColumn) -> Bools | None:
     """The cells, two at least, that are outside all others of a column by the whole range of these,
-    where the others are fine and have no heavy tails; None without any.
+    shape (rows,); None without any.
 
-    A context whose rows are mostly such cells is a mechanism.
+    The others must be a fine number without heavy tails, and the values may not repeat, as those of
+    codes do. A context whose rows are mostly such cells is a mechanism.
     """
     values = np.sort(column.values[np.isfinite(column.values)])
     if len(values) < FEWEST_ROWS_OF_FAR_CELLS:
         return None
     most = int(LARGEST_SHARE_OF_A_HEAP * len(values))
     for _ in range(2):  # cells above, and below, of which one kind hides the other
-        gaps = np.diff(values)
-        above = len(gaps) - most + int(gaps[len(gaps) - most :].argmax()) if most else len(gaps) - 1
-        if gaps[above] > LEAST_RANGES_AWAY * (values[above] - values[0]):
-            values = values[: above + 1]
-        values = -values[::-1]
-        gaps = np.diff(values)
-        above = len(gaps) - most + int(gaps[len(gaps) - most :].argmax()) if most else len(gaps) - 1
-        if gaps[above] > LEAST_RANGES_AWAY * (values[above] - values[0]):
-            values = values[: above + 1]
-        values = -values[::-1]
+        values = _without_highest(values, most)
+        values = -_without_highest(-values[::-1], most)[::-1]
     if not _is_tame(values):
         return None
     with np.errstate(invalid="ignore"):
@@ -228,8 +245,22 @@ def far_cells(data: Dataset, column: NumberColumn) -> Bools | None:
     return None if len(rows) > 1 and (2 * inside > rows).any() else far
 
 
+def _without_highest(values: Floats, most: int) -> Floats:
+    """Sorted values without the highest ones that are far from all others, `most` at most.
+
+    They lie beyond the widest of the last `most` gaps, if that is wider than the range of what is
+    below it.
+    """
+    gaps = np.diff(values)
+    widest = len(gaps) - 1
+    if most:
+        widest = len(gaps) - most + int(gaps[len(gaps) - most :].argmax())
+    is_far = gaps[widest] > LEAST_RANGES_AWAY * (values[widest] - values[0])
+    return values[: widest + 1] if is_far else values
+
+
 def _is_few(column: NumberColumn, far: Bools) -> bool:
-    """Whether cells far away are few, and far enough for slips of the pen rather than a tail."""
+    """True if cells far away are few, and far enough for slips of the pen rather than a tail."""
     rest = column.values[~far & np.isfinite(column.values)]
     low = float(rest.min())
     high = float(rest.max())
@@ -239,7 +270,11 @@ def _is_few(column: NumberColumn, far: Bools) -> bool:
 
 
 def _is_tame(values: Floats) -> bool:
-    """Whether sorted numbers are fine, and have no heavier tails than a normal law."""
+    """True if sorted numbers are fine, and have no heavier tails than a normal law.
+
+    Their range may be `LARGEST_REACH_OF_TAME_NUMBERS` times 2 sqrt(2 log n) robust standard
+    deviations, which is about the range of n normal numbers.
+    """
     reach = float(values[-1] - values[0])
     tame = (
         LARGEST_REACH_OF_TAME_NUMBERS
@@ -251,13 +286,17 @@ def _is_tame(values: Floats) -> bool:
 
 
 def _are_fine(values: Floats) -> bool:
-    """Whether numbers have many values, as a fine number has."""
+    """True if numbers have many different values, 1 / sum p² of them effectively."""
     counts = np.unique(values, return_counts=True)[1].astype(np.float64)
     return bool(float(counts.sum()) ** 2 >= FEWEST_EFFECTIVE_VALUES * float(np.sum(counts**2)))
 
 
 def slips(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage | None:
-    """Few cells that are far outside all others of a column without heavy tails."""
+    """Few cells that are far outside all others of a column without heavy tails; None without any.
+
+    Several cells must be `LEAST_RANGES_OF_SEVERAL_SLIPS` times the range of the others away, a
+    single one `LEAST_RANGES_OF_ONE_SLIP` times.
+    """
     cells: dict[int, Bools] = {}
     parts = []
     for column in numbers:
@@ -299,10 +338,11 @@ def slips(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage | None:
 
 
 def _in_words(values: Floats, far: Bools) -> str:
-    """Where cells lie that are far from all others."""
+    """The values and the number of cells that are far from all others, and the range of these."""
     rest = values[~far & np.isfinite(values)]
     ends = f"{float(rest.min()):.4g} and {float(rest.max()):.4g}"
-    low, high = float(values[far].min()), float(values[far].max())
+    low = float(values[far].min())
+    high = float(values[far].max())
     where = f"{low:.4g}" if low == high else f"{low:.4g} to {high:.4g}"
     return (
         f"{where} in {int(far.sum()):,} rows ({percent(float(far.mean()))}) and between {ends} in"
@@ -311,7 +351,11 @@ def _in_words(values: Floats, far: Bools) -> str:
 
 
 def far_heaps(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage | None:
-    """Columns of which a share of the cells is far from all others, as by another unit."""
+    """Columns of which a share of the cells is far from all others, as by another unit; None
+    without any.
+
+    They are told only: nobody but the user knows the unit.
+    """
     heaps = {
         column: far
         for column in numbers
@@ -332,8 +376,11 @@ def far_heaps(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage | None
 
 
 def imputed_means(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage | None:
-    """The cells that have the mean or median of all others, in the table or within their
-    context.
+    """The cells that have the mean or median of all others, in the table or within their context;
+    None without any.
+
+    Contexts are asked one by one where the whole table shows nothing. A column that is constant in
+    a context is no imputation there.
     """
     cells: dict[int, Bools] = {}
     for column in numbers:
@@ -357,14 +404,20 @@ def imputed_means(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage | 
 
 
 def _with_mean(values: Floats, levels: Floats) -> Bools:
-    """The cells that hold the mean or median of the others, where these are too many for chance.
+    """True in the cells that hold the mean or median of the others, where these are too many for
+    chance, shape (rows,).
 
-    `levels` are the different values of the whole column, of which these may be some rows.
+    `levels` are the different values of the whole column, of which `values` may be some rows. The
+    most frequent value is asked. It must be far more frequent than any other, and be the mean of
+    the others but for rounding, or have as many of them above as below. A value with long digits
+    may also be the mean of all values, taken before some were lost: then both need to hold within
+    `LARGEST_ERRORS_OF_AN_IMPUTED_MEAN` standard errors, that of the difference of the means of m
+    cells and n others being s sqrt(m / (n (n + m))).
     """
     nothing = np.zeros(len(values), dtype=bool)
-    some = values[:: max(1, len(values) // MOST_ROWS_OF_A_LOOK)]
-    distinct, counts = np.unique(some[np.isfinite(some)], return_counts=True)
-    if len(distinct) < 3 or counts.max() < LEAST_REPEATED_SHARE * len(some):
+    sample = values[:: max(1, len(values) // MOST_ROWS_OF_A_LOOK)]
+    distinct, counts = np.unique(sample[np.isfinite(sample)], return_counts=True)
+    if len(distinct) < 3 or counts.max() < LEAST_REPEATED_SHARE * len(sample):
         return nothing
     value = float(distinct[counts.argmax()])
     others = np.delete(counts, counts.argmax())
@@ -397,20 +450,20 @@ def _with_mean(values: Floats, levels: Floats) -> Bools:
 
 
 def _is_long(value: float, others: Floats) -> bool:
-    """Whether a number has digits as results of computing have, and no round one as people type;
+    """True if a number has digits as results of computing have, and no round one as people type;
     among numbers of few digits, more than these.
     """
     if is_short(value):
         return False
-    own = last_digit(value)
+    digit = last_digit(value)
     return (
-        own < min(last_digit(other) for other in others[:FEWEST_OTHER_VALUES].tolist())
-        or own < 1e-6
+        digit < min(last_digit(other) for other in others[:FEWEST_OTHER_VALUES].tolist())
+        or digit < 1e-6
     )
 
 
 def _is_level(value: float, others: Floats) -> bool:
-    """Whether a value is whole steps away from others, as the middle one of some levels is.
+    """True if a value is whole steps away from others, as the middle one of some levels is.
 
     Of levels 1, 2 and 3 the middle one is none of the steps of the others, but a whole number.
     """
@@ -422,8 +475,10 @@ def _is_level(value: float, others: Floats) -> bool:
 
 
 def carried_forward(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage | None:
-    """The cells that repeat the row before them, in columns whose values hardly repeat
-    otherwise.
+    """The cells that repeat the row before them, in columns whose values hardly repeat otherwise;
+    None without any.
+
+    Where several columns repeat in the same rows, units have several rows, and nothing was carried.
     """
     cells = {}
     for column in numbers:
@@ -447,13 +502,13 @@ def carried_forward(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage 
 
 
 def _fewest_carried(data: Dataset) -> float:
-    """Cells that repeat the row before, from which on they are told."""
+    """The number of cells that repeat the row before, from which on they are told."""
     return max(FEWEST_CELLS_CARRIED, LEAST_REPEATED_SHARE * data.n_rows)
 
 
 def _constant_in_context(data: Dataset, column: NumberColumn) -> Bools:
-    """The rows of contexts in which a column has a single value: a device that is off, which is a
-    mechanism.
+    """True in the rows of contexts in which a column has a single value, shape (rows,): a device
+    that is off, which is a mechanism.
     """
     constant = np.zeros(data.n_rows, dtype=bool)
     for context in range(len(data.contexts.cells)):
@@ -464,12 +519,16 @@ def _constant_in_context(data: Dataset, column: NumberColumn) -> Bools:
 
 
 def _only_runs(values: Floats) -> bool:
-    """Whether equal values stand side by side, in a column that is not sorted."""
-    some = values[:20_000]
-    differences = np.diff(some)
+    """True if equal values stand side by side, in a column that is not sorted.
+
+    A run is a stretch of equal values. If runs are hardly more than different values, equal values
+    occur nowhere else; rises and falls from row to row show that the column is not sorted.
+    """
+    first_values = values[:20_000]
+    differences = np.diff(first_values)
     runs = 1 + int(np.count_nonzero(differences))
-    repeated = len(some) - runs
-    elsewhere = runs - len(np.unique(some))
+    repeated = len(first_values) - runs
+    elsewhere = runs - len(np.unique(first_values))
     rises = np.mean(differences > 0.0)
     falls = np.mean(differences < 0.0)
     return elsewhere <= LARGEST_SHARE_ELSEWHERE * repeated and bool(
@@ -480,14 +539,14 @@ def _only_runs(values: Floats) -> bool:
 def _overlap(masks: Sequence[Bools]) -> float:
     """The largest share of the smaller one of two sets of rows that is in both."""
     largest = 0.0
-    for place, mask in enumerate(masks):
-        for other in masks[:place]:
+    for number, mask in enumerate(masks):
+        for other in masks[:number]:
             largest = max(largest, float((mask & other).sum() / min(mask.sum(), other.sum())))
     return largest
 
 
 def _with_shares(data: Dataset, cells: dict[int, Bools]) -> str:
-    """Names of columns with the shares of their cells."""
+    """The names of columns with the shares of their cells, for a sentence."""
     return listed(
         [
             f"{data.names[position]} ({percent(float(mask.mean()))} of the rows)"

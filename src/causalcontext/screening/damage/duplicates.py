@@ -49,7 +49,14 @@ MIX = np.uint64(HASH_FACTOR)
 
 
 def copies_of_rows(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage | None:
-    """The rows that repeat an earlier one in all columns, where that is beyond chance."""
+    """The rows that repeat an earlier one in all columns, where that is beyond chance; None without
+    any.
+
+    Every row has a key, the sum of hashes of its cells, and rows of one key are equal. Without the
+    hash of one fine number, the keys tell which pairs are equal in all other columns; of N such
+    pairs about N P / (1 - P) are equal altogether by chance, P being the share of pairs of rows
+    with one value of the number. Of the numbers asked, the one that expects most of them counts.
+    """
     fine = sorted(
         (column for column in numbers if _is_fine(column)), key=lambda column: -column.effective
     )
@@ -90,8 +97,11 @@ def copies_of_rows(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage |
 
 
 def near_copies_of_rows(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage | None:
-    """The rows that are nearly equal to an earlier one, where many are nearer than any other
-    row.
+    """The rows that are nearly equal to an earlier one, where many are nearer than any other row;
+    None without any.
+
+    Distances are those of the fine numbers, most of whose values differ, in standard units. Some
+    rows are asked first. A copy must be of the same context.
     """
     fine = [column for column in numbers if 2 * len(column.distinct) > len(column.some)][
         :MOST_NUMBERS_OF_NEAR_COPIES
@@ -134,7 +144,9 @@ def near_copies_of_rows(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Dam
 
 
 def row_of_totals(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage | None:
-    """The row that holds sums or means of all others, where one does in most number columns."""
+    """The row that holds sums or means of all others, where one does in most number columns; else
+    the first or last rows that hold summaries; None without any.
+    """
     if data.n_rows <= FEWEST_ROWS_BESIDE_TOTALS:
         return None
     asked = [column for column in numbers if column.effective > 2.0]
@@ -159,6 +171,9 @@ def row_of_totals(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage | 
 def _summaries_at_an_end(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage | None:
     """The first or last rows where each holds one summary of all other rows: their means, standard
     deviations, quartiles, counts.
+
+    As many rows as may be summaries are tried at first, then fewer, since one row that is none
+    spoils the comparison of all.
     """
     asked = [
         column
@@ -193,7 +208,13 @@ def _summaries_at_an_end(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Da
 
 
 def _kind_of_summary(row: Floats, rest: Floats, clear: Floats) -> str:
-    """What most cells of a row are of the other rows, shape (columns, rows); empty for nothing."""
+    """The name of the summary of the other rows that most cells of a row are; empty where they are
+    none.
+
+    `row` has shape (columns,) and `rest` shape (columns, rows). A cell may differ from the summary
+    by rounding, its own last digit included; `clear` are the nats that such a cell is worth, the
+    logarithm of the effective values of its column.
+    """
     spread = rest.std(axis=1)
     digits = np.array([last_digit(value) for value in row.tolist()])
     within = np.minimum(np.maximum(MEAN_WITHIN * spread, 0.51 * digits), SUMMARY_WITHIN * spread)
@@ -215,13 +236,19 @@ def _kind_of_summary(row: Floats, rest: Floats, clear: Floats) -> str:
 
 
 def _is_summary(row: Floats, numbers: Floats, within: Floats, clear: Floats) -> bool:
-    """Whether cells of a row are these numbers in most columns, more clearly than by chance."""
+    """True if the cells of a row, shape (columns,), are these numbers in most columns, more clearly
+    than by chance: the nats of the columns that agree sum to more than `LEAST_NATS_OF_A_SUMMARY`.
+    """
     hits = np.abs(row - numbers) <= within
     return bool(2 * hits.sum() > len(row) and clear[hits].sum() > LEAST_NATS_OF_A_SUMMARY)
 
 
 def _total_of(values: Floats) -> list[tuple[str, int]]:
-    """The rows that hold the sum or the mean of the others, with the word for it."""
+    """The rows that hold the sum or the mean of the others, with the word for it; one at most.
+
+    A sum is the value that is farthest from 0, twice as far as any other. A mean of the others is
+    the mean of all as well, so that only the row that is nearest to it can be one.
+    """
     total = float(values.sum())
     if not np.isfinite(total):
         values = np.where(np.isfinite(values), values, np.nan)
@@ -232,7 +259,7 @@ def _total_of(values: Floats) -> list[tuple[str, int]]:
     row = max(
         int(np.nanargmax(values)),
         int(np.nanargmin(values)),
-        key=lambda place: abs(float(values[place])),
+        key=lambda candidate: abs(float(values[candidate])),
     )
     rest = float(total - values[row])
     if rest != 0.0 and abs(values[row] - rest) <= SUM_WITHIN * abs(rest):
@@ -248,51 +275,55 @@ def _total_of(values: Floats) -> list[tuple[str, int]]:
 
 
 def _is_fine(column: NumberColumn) -> bool:
-    """Whether a column has values enough to tell rows apart, in a short table a tenth of the
+    """True if a column has values enough to tell rows apart, in a short table three tenths of the
     rows.
     """
     return column.effective >= min(FEWEST_EFFECTIVE_VALUES, 0.3 * len(column.some))
 
 
 def _nearest(values: Floats, asked: Ints) -> tuple[Floats, Ints]:
-    """The distances to the nearest rows of some rows, and these, shape (m, NEIGHBOURS + 2), the
-    nearest first.
+    """The distances to the nearest rows of some rows, and the numbers of these, the nearest first.
 
-    For few rows this takes less than to import trees.
+    `values` has shape (rows, columns), `asked` the numbers of the m rows that are asked. Both
+    results have shape (m, NEIGHBOURS_OF_A_COPY + 2), the row itself among them. For few rows this
+    takes less time than to import trees.
     """
     squares = np.sum(values**2, axis=1)
     distances = np.maximum(squares[asked, None] + squares - 2.0 * values[asked] @ values.T, 0.0)
-    some = np.argpartition(distances, NEIGHBOURS_OF_A_COPY + 1, axis=1)[
+    nearest = np.argpartition(distances, NEIGHBOURS_OF_A_COPY + 1, axis=1)[
         :, : NEIGHBOURS_OF_A_COPY + 2
     ]
-    picked = np.take_along_axis(distances, some, axis=1)
+    picked = np.take_along_axis(distances, nearest, axis=1)
     order = np.argsort(picked, axis=1)
     return np.sqrt(np.take_along_axis(picked, order, axis=1)), np.take_along_axis(
-        some, order, axis=1
+        nearest, order, axis=1
     )
 
 
-def _near(distances: Floats, neighbours: Ints, own: Ints) -> tuple[Ints, Bools]:
-    """The nearest rows but oneself, shape (m, NEIGHBOURS), and which are far nearer than the next
+def _near(distances: Floats, neighbours: Ints, asked: Ints) -> tuple[Ints, Bools]:
+    """The nearest rows but the row itself, and True for those that are far nearer than the next
     one.
+
+    Both have shape (m, NEIGHBOURS_OF_A_COPY). If the third nearest row is far nearer than the
+    fourth, the first two are copies as well, however near the third is to them.
     """
-    oneself = neighbours == own[:, None]
+    oneself = neighbours == asked[:, None]
     oneself[~oneself.any(axis=1), -1] = True
-    distances = distances[~oneself].reshape(len(own), NEIGHBOURS_OF_A_COPY + 1)
-    neighbours = neighbours[~oneself].reshape(len(own), NEIGHBOURS_OF_A_COPY + 1)
+    distances = distances[~oneself].reshape(len(asked), NEIGHBOURS_OF_A_COPY + 1)
+    neighbours = neighbours[~oneself].reshape(len(asked), NEIGHBOURS_OF_A_COPY + 1)
     jump = distances[:, :-1] < LARGEST_DISTANCE_OF_A_NEAR_COPY * distances[:, 1:]
     near = np.flip(np.maximum.accumulate(np.flip(jump, axis=1), axis=1), axis=1)
     return neighbours[:, :-1].astype(np.int64), near
 
 
 def _pairs(sizes: np.ndarray) -> float:
-    """How many pairs of rows lie in the same group, by the sizes of groups."""
+    """The number of pairs of rows of one group, by the sizes m of the groups: sum m (m - 1) / 2."""
     counts = sizes.astype(np.float64)
     return float(np.sum(counts * (counts - 1.0))) / 2.0
 
 
 def _hashed(values: np.ndarray) -> np.ndarray:
-    """64 well mixed bits a value; equal values have equal bits."""
+    """64 well mixed bits of every value, shape (rows,); equal values have equal bits."""
     bits = (values.astype(np.float64) + 0.0).view(np.uint64)  # -0.0 + 0.0 is 0.0
     bits = (bits ^ (bits >> np.uint64(31))) * np.uint64(0xBF58476D1CE4E5B9)
     bits = (bits ^ (bits >> np.uint64(29))) * np.uint64(0x94D049BB133111EB)

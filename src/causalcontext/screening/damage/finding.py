@@ -19,7 +19,9 @@ from causalcontext.screening.settings import LARGEST_VALUE, MOST_ROWS_OF_A_LOOK,
 
 
 class DamageKind(StrEnum):
-    """The families of damage."""
+    """The families of damage: rows that are no observations, cells that are no measurements, and
+    scales.
+    """
 
     DUPLICATES = "duplicate rows"
     NEAR_DUPLICATES = "nearly duplicate rows"
@@ -71,19 +73,33 @@ class Damage:
 
 @dataclass(frozen=True, eq=False)
 class NumberColumn:
-    """A number column and how its values are spread."""
+    """A number column and the spread of its values.
+
+    Attributes
+    ----------
+    values : Floats, shape (rows,)
+       NaN where a cell is missing.
+    some : Floats, shape (at most MOST_ROWS_OF_A_LOOK,)
+       The finite values of every m-th row, sorted; what follows is of these.
+    distinct, counts : shape (different values,)
+       The different values in their order, and the number of times that each occurs.
+    declared : bool
+       True if the caller has declared the kind of the column.
+    """
 
     name: str
     position: int
-    values: Floats  # shape (n,)
-    some: Floats  # shape (at most MOST_ROWS_OF_A_LOOK,): finite values of every m-th row, sorted
-    distinct: Floats  # shape (m,): the different ones
-    counts: Ints  # shape (m,): how often they occur in `some`
+    values: Floats
+    some: Floats
+    distinct: Floats
+    counts: Ints
     declared: bool
 
     @property
     def effective(self) -> float:
-        """Effective values, 1 / sum p^2, of the rows looked at."""
+        """Effective values, 1 / sum p², where p is the share of each value in `some`: k for k
+        values that are as frequent, and less for others.
+        """
         return len(self.some) ** 2 / float(np.sum(self.counts.astype(np.float64) ** 2))
 
     @property
@@ -94,7 +110,7 @@ class NumberColumn:
 
 def number_columns(data: Dataset) -> tuple[NumberColumn, ...]:
     """The continuous system variables that have at least two different values, none of them too
-    large to be squared.
+    large to be squared (`LARGEST_VALUE`), in the order of the table.
     """
     columns = []
     for position in data.system:
@@ -106,24 +122,26 @@ def number_columns(data: Dataset) -> tuple[NumberColumn, ...]:
         ):
             continue
         numbers = values.astype(np.float64)
-        some = numbers[:: max(1, -(-len(numbers) // MOST_ROWS_OF_A_LOOK))]
-        some = np.sort(some[np.isfinite(some)])
-        distinct, counts = np.unique(some, return_counts=True)
+        sample = numbers[:: max(1, -(-len(numbers) // MOST_ROWS_OF_A_LOOK))]
+        sample = np.sort(sample[np.isfinite(sample)])
+        distinct, counts = np.unique(sample, return_counts=True)
         largest = np.abs(numbers).max(where=np.isfinite(numbers), initial=0.0)
         if len(distinct) > 1 and largest < LARGEST_VALUE:
             name = data.names[position]
             declared = name in data.declared
             columns.append(
                 NumberColumn(
-                    name, position, numbers, some, distinct, counts.astype(np.int64), declared
+                    name, position, numbers, sample, distinct, counts.astype(np.int64), declared
                 )
             )
     return tuple(columns)
 
 
 def robust_units(values: Floats) -> tuple[float, float]:
-    """The median and the standard deviation by quartiles; by all values where half of them are the
-    same.
+    """The median, and the distance of the quartiles divided by that of a standard normal law.
+
+    Where half of the values are the same, so that the quartiles are, the second is the standard
+    deviation of all.
     """
     low, median, high = np.quantile(values, [0.25, 0.5, 0.75])
     deviation = float(high - low) / NORMAL_IQR
@@ -148,7 +166,7 @@ def last_digit(value: float) -> float:
 
 
 def union_of(masks: Sequence[NDArray[np.bool_]], rows: int) -> Bools:
-    """The rows that are in any of the masks."""
+    """True in the rows that are in any of the masks, shape (rows,)."""
     together = np.zeros(rows, dtype=bool)
     for mask in masks:
         together |= mask

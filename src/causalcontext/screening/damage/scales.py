@@ -1,7 +1,8 @@
 """Columns whose scale hides what is to be found: capped, coarsely rounded, standardised within
 contexts, amounts.
 
-Nothing can be done about them without the user, so they are told.
+Nothing can be done about them without the user, so they are told, and differences between contexts
+that the scale may make are not claimed.
 """
 
 from __future__ import annotations
@@ -46,7 +47,9 @@ from causalcontext.screening.settings import (
 
 def caps(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage | None:
     """Columns in which many rows have exactly the highest or lowest value, and others hardly
-    repeat.
+    repeat; None without any.
+
+    A cap at 0 is a natural end, and a value far from the next one is a code or a heap.
     """
     parts = []
     names = []
@@ -88,8 +91,10 @@ def caps(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage | None:
 
 
 def _between_ends(counts: Ints, end: int) -> Ints:
-    """The counts of the other values, without that of the other end where it repeats as well: both
-    may be caps.
+    """The counts of the other values, shape (values - 1,), without that of the other end where it
+    repeats as well: both may be caps.
+
+    `counts` are those of all values in their order, and `end` is 0 or -1.
     """
     others = np.delete(counts, end)
     other_end = 0 if end else -1
@@ -99,7 +104,10 @@ def _between_ends(counts: Ints, end: int) -> Ints:
 
 
 def repeated_values(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage | None:
-    """Columns in which one value among the others repeats, and these hardly do."""
+    """Columns in which one value among the others repeats, and these hardly do; None without any.
+
+    Values that more rows have than `ATOM` make a column coarse, which a search models.
+    """
     parts = []
     names = []
     largest = 0.0
@@ -137,8 +145,10 @@ def repeated_values(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage 
 
 
 def coarse_rounding(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage | None:
-    """Columns that were rounded to a large part of their standard deviation; counts and scores have
-    steps of 1.
+    """Columns that were rounded to a large part of their standard deviation; None without any.
+
+    All values must lie on a grid of equal steps. Counts and scores have steps of 1, and are no
+    damage.
     """
     parts = []
     names = []
@@ -174,7 +184,13 @@ def coarse_rounding(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage 
 
 
 def standardised_within(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage | None:
-    """Columns whose means, or means and standard deviations, are the same in all contexts."""
+    """Columns whose means, or means and standard deviations, are the same in all contexts; None
+    without two of them.
+
+    The largest difference of the means of contexts is held against the standard error of the
+    smallest context, s / sqrt(n); that of the standard deviations, with n or n - 1, against s /
+    sqrt(2 n).
+    """
     counts = np.bincount(data.codes[data.codes >= 0], minlength=len(data.contexts.cells))
     cells = np.flatnonzero(counts >= FEWEST_ROWS_OF_A_STANDARDISED_CONTEXT)
     if len(cells) < 2:
@@ -220,7 +236,10 @@ def standardised_within(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Dam
 
 
 def _means(values: Floats, codes: Ints) -> Floats:
-    """Means in every context, without missing values."""
+    """The mean in every context, shape (contexts,), without missing values.
+
+    `values` and `codes` have shape (rows,); a code of -1 is a row without a context.
+    """
     known = codes >= 0
     if not known.all():
         values = values[known]
@@ -236,7 +255,11 @@ def _means(values: Floats, codes: Ints) -> Floats:
 
 
 def amounts(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage | None:
-    """Positive columns that are strongly skewed, and whose logarithms are near normal."""
+    """Positive columns that are strongly skewed, and whose logarithms are near normal; None without
+    any.
+
+    Such a column wants a logarithm: on its own scale lines miss what it does.
+    """
     names = []
     for column in numbers:
         low = float(column.some[0])
@@ -281,7 +304,7 @@ def amounts(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage | None:
 
 
 def _moment(values: Floats, order: int) -> float:
-    """The mean of a power of the values in standard units."""
+    """The mean of a power of the values in standard units: 3 for skewness, 4 for kurtosis."""
     deviation = float(values.std())
     return (
         float(np.mean(((values - values.mean()) / deviation) ** order)) if deviation > 0.0 else 0.0
@@ -289,7 +312,7 @@ def _moment(values: Floats, order: int) -> float:
 
 
 def _effective(counts: np.ndarray) -> float:
-    """Effective values, 1 / sum p^2."""
+    """Effective values by their counts, 1 / sum p²."""
     return float(counts.sum()) ** 2 / float(np.sum(counts.astype(np.float64) ** 2))
 
 
