@@ -172,6 +172,11 @@ def test_no_message_on_the_command_line_is_in_python() -> None:
             "pass --kind PID=ordered, or 'categorical'",
         ),
         ("kinds={'my grade': 'count'}", "--kind 'my grade=count'"),
+        (
+            'pass missing="model" to use all, "listwise" to drop rows, or "testwise" to drop them',
+            "pass --missing model to use all, --missing listwise to drop rows, or --missing"
+            " testwise to drop them",
+        ),
         ("pass na_values=['.', 'NA']", "pass --na=.,NA"),
         ("pass na_values=[-9999]", "pass --na=-9999"),
         (

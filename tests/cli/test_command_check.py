@@ -60,6 +60,16 @@ def test_a_good_table() -> None:
     assert "notes" not in answer.stdout
 
 
+def test_two_values_have_no_skewed_noise() -> None:
+    generator = np.random.default_rng(2)
+    rare = (generator.random(600) < 0.1).astype(int)
+    table = good_table(600).assign(rare=rare, skewed=generator.exponential(size=600))
+    notes = findings(table, "--context", "R")["notes"]
+    told = " ".join(note for note in notes if note.startswith("the noise of"))
+    assert "skewed" in told
+    assert "rare" not in told
+
+
 def test_rows_by_context() -> None:
     lines = [line.split() for line in run(good_table(), "--context", "R").stdout.splitlines()]
     assert ["dry", "20", "20", "13"] in lines

@@ -50,6 +50,7 @@ def test_links_change_with_the_context_that_acts_on_them(two):
         assert found[link] == everywhere
     assert two.reads == {"X": None, "Y": ("R", 0), "Z": (("R", 1), ("S", 0)), "W": ("S", 1)}
     assert "rows with S = low, R(t-1) = 1, p < 1e-16" in two.explain("Y(t-1)", "Z")
+    assert "X --> Y (lag 0)  [(1, high), (1, low)]" in str(two.summary)
 
 
 def test_the_order_of_contexts_does_not_matter(two):

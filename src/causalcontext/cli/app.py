@@ -7,7 +7,9 @@ What the library refuses ends with one sentence on stderr and exit code 2, Ctrl-
 
 from __future__ import annotations
 
+import inspect
 import sys
+from collections.abc import Callable
 from io import TextIOWrapper
 from typing import Annotated
 
@@ -35,6 +37,14 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
+
+
+def _help_text(command: Callable[..., None]) -> str:
+    """The docstring of a command with every paragraph on one line, which the terminal breaks."""
+    paragraphs = (inspect.getdoc(command) or "").split("\n\n")
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
+
+
 app.add_typer(satellites.command("study"), name="study")
 for command in (
     discover,
@@ -53,8 +63,9 @@ for command in (
     report,
     export,
 ):
-    app.command()(one_sentence()(command))
-app.command("app")(one_sentence()(satellites.command("app")))
+    app.command(help=_help_text(command))(one_sentence()(command))
+browser = satellites.command("app")
+app.command("app", help=_help_text(browser))(one_sentence()(browser))
 
 
 @app.callback(invoke_without_command=True)

@@ -574,9 +574,13 @@ def _misleading(data: Dataset) -> Iterator[str]:
             f" {data.context_name}"
         )
     nothing = np.zeros((len(data.values), len(data.names), len(data.names)), dtype=np.int8)
+    levels = {few.name for few in few_valued(data) if few.kind is not Kind.CONTINUOUS}
     for violation in check_table(data, nothing):
-        if violation.kind in OF_COLUMNS:
-            yield sentence(violation, bool(data.contexts.positions))
+        if violation.kind not in OF_COLUMNS:
+            continue
+        of_numbers = violation if violation.kind == ROWS else violation.without(levels)
+        if of_numbers is not None:
+            yield sentence(of_numbers, bool(data.contexts.positions))
 
 
 def _suitable(data: Dataset, missing: str, thin: ThinLevels | None) -> Iterator[str]:

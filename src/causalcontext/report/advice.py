@@ -79,6 +79,8 @@ COMMANDS = {
     "save(path, rows=True)": "discover with --keep-rows",
     "save the result with rows=True": "search again with --keep-rows",
     "rows=True": "--keep-rows",
+    ', "listwise" to drop': ", --missing listwise to drop",
+    'or "testwise" to drop': "or --missing testwise to drop",
     ", or None for no limit": "",
     ", or None for neighbours alone": "",
     ", or None for rows without an order": "",

@@ -13,7 +13,7 @@ import numpy as np
 
 from causalcontext.data.frames import frame_of, pd
 from causalcontext.data.windows import WindowCounts
-from causalcontext.errors import OptionError
+from causalcontext.errors import OptionError, value_text
 from causalcontext.graphs.lag_names import at, split
 from causalcontext.results.equations import tuples
 from causalcontext.views import Contexts
@@ -201,7 +201,7 @@ class SummaryGraph:
             label = (
                 ""
                 if edge.contexts == self.all_contexts
-                else f"  [{', '.join(map(str, edge.contexts))}]"
+                else f"  [{', '.join(map(value_text, edge.contexts))}]"
             )
             lines.append(
                 f"{edge.source} {edge.mark} {edge.target} (lag"
