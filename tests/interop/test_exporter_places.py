@@ -21,6 +21,9 @@ TO_NAMES = sorted(
     name for name in export.__all__ if name.startswith("to_") and name not in OF_A_GRAPH
 )
 FROM_NAMES = sorted(name for name in export.__all__ if name.startswith("from_"))
+READ_BY_ITS_TOOL = {"dot"}
+"""Formats of text without a way back: `test_pydot_reads_dot` has hostile names and all marks.
+"""
 NEEDS_ITS_PACKAGE = {"from_causal_learn"}
 """Its round trip is `test_causal_learn_takes_and_gives`, where the package is installed."""
 
@@ -47,6 +50,13 @@ def test_an_exporter_of_text_is_a_format_of_the_command(name):
     function = getattr(export, name)
     if inspect.signature(function).return_annotation == "str":
         assert FORMATS.get(name.removeprefix("to_")) is function, "enter it in cli/export.py"
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_an_exporter_of_text_is_read_back(name):
+    assert f"from_{name}" in FROM_NAMES or name in READ_BY_ITS_TOOL, (
+        "write from_..., or read it with the tool in tests/interop/test_export.py and enter it here"
+    )
 
 
 def test_a_format_of_the_command_is_an_exporter():
