@@ -45,6 +45,7 @@ EXCEPTIONS = {
         "causalcontext.cli": VOICE,
         "causalcontext.cli.inputs": VOICE,
         "causalcontext.cli.pipes": VOICE,
+        "causalcontext.cli.settings": VOICE,
         "causalcontext.cli.terminal": VOICE,
         "causalcontext.data.checks": ROWS,
         "causalcontext.data.columns": ROWS,

@@ -27,8 +27,9 @@ from causalcontext.cli.explain import explain
 from causalcontext.cli.export import export
 from causalcontext.cli.plot import plot
 from causalcontext.cli.report import report
+from causalcontext.cli.settings import BAD_INPUT, NO_READER
 from causalcontext.cli.stability import stability
-from causalcontext.cli.terminal import BAD_INPUT, NO_READER, close_stdout, one_sentence, say
+from causalcontext.cli.terminal import close_stdout, one_sentence, say
 from causalcontext.cli.warmup import warmup
 from causalcontext.version import __version__
 

@@ -12,6 +12,7 @@ import typer
 
 from causalcontext.cli import inputs
 from causalcontext.cli.pipes import is_stdout, write_json
+from causalcontext.cli.settings import PROBLEMS_FOUND
 from causalcontext.cli.terminal import show_page, show_table
 from causalcontext.diagnostics.check import (
     CheckOptions,
@@ -24,7 +25,6 @@ from causalcontext.diagnostics.check import check as inspected
 from causalcontext.errors import listed
 from causalcontext.kernels.arrays import Ints
 
-PROBLEMS_FOUND = 1
 _HEADER = ("column", "dtype", "kind", "role", "missing", "infinite", "constant in")
 
 

@@ -18,7 +18,8 @@ from causalcontext.cli.inputs import (
     with_options,
 )
 from causalcontext.cli.pipes import is_stdout, save_result
-from causalcontext.cli.terminal import INTERRUPTED, say, show_page, show_table
+from causalcontext.cli.settings import INTERRUPTED
+from causalcontext.cli.terminal import say, show_page, show_table
 from causalcontext.data.columns import Column
 from causalcontext.data.frames import pd
 from causalcontext.data.scan import Scan

@@ -15,6 +15,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from causalcontext.cli.settings import HEAD_BYTES
 from causalcontext.data.files import write_whole
 from causalcontext.data.table_files import DELIMITERS, PARQUET
 from causalcontext.errors import FileError
@@ -24,8 +25,6 @@ from causalcontext.results.files import load
 
 STDIN = ("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
 STDOUT = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
-HEAD = 4096
-"""Bytes that tell what kind of table comes through a pipe."""
 
 
 def is_stdout(path: Path | None) -> bool:
@@ -114,14 +113,14 @@ def _ending_of_content(file: Path) -> str:
     or not.
     """
     with file.open("rb") as content:
-        head = content.read(HEAD)
+        head = content.read(HEAD_BYTES)
     if head.startswith(b"PAR1"):
         return PARQUET
     packed = head.startswith(b"\x1f\x8b")
     if packed:
         try:
             with gzip.open(file) as content_of_archive:
-                head = content_of_archive.read(HEAD)
+                head = content_of_archive.read(HEAD_BYTES)
         except (OSError, EOFError):
             return ".csv.gz"
     first_line = head.splitlines()[0] if head.splitlines() else b""

@@ -15,17 +15,15 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from causalcontext.cli.settings import (
+    BAD_INPUT,
+    INTERRUPTED,
+    MOST_TERMINAL_ROWS,
+    NO_READER,
+    SHORT_CELL,
+)
 from causalcontext.errors import CausalContextError
 from causalcontext.report.advice import on_the_command_line
-
-BAD_INPUT = 2
-INTERRUPTED = 130
-NO_READER = 141
-"""The exit code of programs whose reader has read enough, as `head` does: 128 and the number of the
-signal for it.
-"""
-_MOST_ROWS = 40
-_SHORT_CELL = 12
 
 
 @contextmanager
@@ -94,14 +92,14 @@ def show_table(
         padding=(0, 1, 0, 0),
     )
     for place, name in enumerate(header):
-        short = all(len(row[place]) <= _SHORT_CELL for row in rows)
+        short = all(len(row[place]) <= SHORT_CELL for row in rows)
         table.add_column(Text(name), overflow="fold", no_wrap=short)
-    for row in rows[:_MOST_ROWS]:
+    for row in rows[:MOST_TERMINAL_ROWS]:
         table.add_row(*(Text(spoken(cell)) for cell in row))
     console = Page()
     console.print(table)
-    if len(rows) > _MOST_ROWS:
-        console.print(Text(f"... and {len(rows) - _MOST_ROWS} more {what}\n"))
+    if len(rows) > MOST_TERMINAL_ROWS:
+        console.print(Text(f"... and {len(rows) - MOST_TERMINAL_ROWS} more {what}\n"))
 
 
 def spoken(text: str) -> str:

@@ -24,7 +24,7 @@ from causalcontext.diagnostics.settings import (
     CUT_SECONDS,
     CUT_SHIFT,
     MOST_CUT_VARIABLES,
-    MOST_NAMED,
+    MOST_NAMED_TOGETHER,
     RETRIED_CUT_SHARES,
 )
 from causalcontext.errors import CausalContextError, DataError, NotYetError, listed
@@ -277,7 +277,9 @@ def _moved_cuts(
         if edges is not None:
             differences[cut] = edges
     different = [
-        f"at {cut:.4g} {listed(edges, MOST_NAMED)}" for cut, edges in differences.items() if edges
+        f"at {cut:.4g} {listed(edges, MOST_NAMED_TOGETHER)}"
+        for cut, edges in differences.items()
+        if edges
     ]
     if different:
         message = (

@@ -31,6 +31,7 @@ from causalcontext.data.sufficient_statistics import SufficientStatistics, gathe
 from causalcontext.data.table_files import read_file
 from causalcontext.data.tables import cells_of, context_levels, context_places, eager_frame
 from causalcontext.diagnostics.rows import overlap
+from causalcontext.diagnostics.settings import LARGE_SET, SMALLEST_COEFFICIENT
 from causalcontext.errors import (
     CausalContextError,
     DataError,
@@ -69,10 +70,6 @@ BY_LIKELIHOOD = "as they are or rank-transformed, whichever fits better"
 """What score-ac does with coarse columns."""
 STEPS_OR_LEVELS = "as ordered, or as steps of a finer number, whichever fits better"
 """What it does with three to five values."""
-LARGE_SET = 10
-"""Larger conditioning sets hardly occur; a context that can test sets of this size is large enough.
-"""
-_NO_SHARE = 1e-4
 OF_COLUMNS = (OUTLIERS, ROWS, SKEW, TAILS)
 """What columns say by themselves; curves and the like need a graph."""
 
@@ -404,7 +401,7 @@ def _dependences(scatter: Floats, n: int) -> list[tuple[int, list[int]]]:
     basis = pivots[:rank] - 1
     rest = np.sort(pivots[rank:] - 1)
     shares = scipy.linalg.cho_solve((factor[:rank, :rank], True), correlation[np.ix_(basis, rest)])
-    parts = [np.sort(basis[np.abs(share) > _NO_SHARE]) for share in shares.T]
+    parts = [np.sort(basis[np.abs(share) > SMALLEST_COEFFICIENT]) for share in shares.T]
     return [
         (int(varying[column]), varying[part].tolist())
         for column, part in zip(rest, parts, strict=True)

@@ -25,6 +25,7 @@ from causalcontext.diagnostics.rows import (
     untestable_pairs,
     vanishing_edges,
 )
+from causalcontext.diagnostics.settings import MOST_NAMED_TOGETHER
 from causalcontext.diagnostics.shared_time import shared_time
 from causalcontext.errors import listed
 from causalcontext.graphs.endpoints import GraphKind, directed
@@ -41,7 +42,6 @@ from causalcontext.search.rules import suspect
 if TYPE_CHECKING:
     from causalcontext.results.contexts import ContextGraphs
 
-MOST_NAMED = 3
 CONFLICTS = {
     GraphKind.CPDAG: "have contradicting directions",
     GraphKind.PAG: "have a hidden common cause, or their separating sets contradict each other",
@@ -128,7 +128,7 @@ def broken_rules(result: ContextGraphs) -> Iterator[Finding]:
         edges = [
             f"{result.names[d.a]} - {result.names[d.b]}" for d in result.doubts if d.rule == rule
         ]
-        listed = ", ".join(list(dict.fromkeys(edges))[:MOST_NAMED])
+        listed = ", ".join(list(dict.fromkeys(edges))[:MOST_NAMED_TOGETHER])
         times = "once" if count == 1 else f"{count} times"
         why = f"a test erred, or {suspect(rule)} does not hold"
         message = f"rule {rule} is contradicted {times} (such as {listed}): {why}"
@@ -143,7 +143,7 @@ def broken_rules(result: ContextGraphs) -> Iterator[Finding]:
     )
     if conflicts:
         what = CONFLICTS[result.union.kind]
-        message = f"{len(conflicts)} edges {what}: {', '.join(conflicts[:MOST_NAMED])}"
+        message = f"{len(conflicts)} edges {what}: {', '.join(conflicts[:MOST_NAMED_TOGETHER])}"
         yield Finding("assumptions", Severity.CAUTION, message, "", {"edges": tuple(conflicts)})
 
 

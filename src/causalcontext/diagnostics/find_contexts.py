@@ -23,6 +23,7 @@ from causalcontext.data.indicators import Indicator, threshold
 from causalcontext.data.scan import Scan
 from causalcontext.data.streams import is_out_of_memory
 from causalcontext.diagnostics.best_cut import asked_responses, cut_of, profile_of, searched_rows
+from causalcontext.diagnostics.settings import CONTEXT_DEMAND, MOST_SUGGESTED_CONTEXTS
 from causalcontext.discover import discover, scanned_once
 from causalcontext.errors import OptionError, check_whole
 from causalcontext.graphs.lag_names import at
@@ -38,11 +39,6 @@ if TYPE_CHECKING:
     from causalcontext.results.contexts import ContextGraphs
 
 COLUMNS = ("column", "kind", "cut", "low", "high", "evidence", "required", "changed", "call")
-MOST_FOUND = 5
-"""Columns that are suggested at most."""
-DEMAND = 1.5
-"""A change must be better than none, or a smooth one, by so many times the logarithm of the rows,
-plus that of the columns that are asked."""
 UNUSED = (
     "method",
     "alpha",
@@ -93,7 +89,7 @@ def find_contexts(
     table: Any,
     *,
     names: Sequence[str] | None = None,
-    most: int = MOST_FOUND,
+    most: int = MOST_SUGGESTED_CONTEXTS,
     **options: Unpack[Keywords],
 ) -> pd.DataFrame:
     """The columns by which mechanisms change, the one with the most evidence first; without rows if
@@ -228,7 +224,7 @@ def _asked(
     position = table.data.position(name)
     if not responses:
         return None
-    required = DEMAND * log(len(table.rows)) + log(columns)
+    required = CONTEXT_DEMAND * log(len(table.rows)) + log(columns)
     if table.in_groups(position):
         gains = group_gains(responses)
         price = log(len(table.rows))

@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 
 from causalcontext.data.frames import frame_of, pd
+from causalcontext.diagnostics.settings import MOST_FINDINGS_SHOWN
 
-MOST_SHOWN = 12
-"""Findings that are printed; the table has all of them."""
 NOTHING = "nothing to report"
 
 
@@ -104,11 +103,10 @@ class Diagnosis:
         return len(self.findings)
 
     def __str__(self) -> str:
-        lines = [str(finding) for finding in self.findings[:MOST_SHOWN]]
-        if len(self.findings) > MOST_SHOWN:
-            lines.append(
-                f"... and {len(self.findings) - MOST_SHOWN} more, less severe; see to_frame()"
-            )
+        lines = [str(finding) for finding in self.findings[:MOST_FINDINGS_SHOWN]]
+        if len(self.findings) > MOST_FINDINGS_SHOWN:
+            more = len(self.findings) - MOST_FINDINGS_SHOWN
+            lines.append(f"... and {more} more, less severe; see to_frame()")
         return "\n".join(lines) or NOTHING
 
     def _repr_html_(self) -> str:

@@ -20,7 +20,11 @@ import numpy as np
 from causalcontext.ci_tests.protocol import PreparedTest
 from causalcontext.data.dataset import Dataset
 from causalcontext.diagnostics.findings import Finding, Severity
-from causalcontext.diagnostics.settings import MOST_NAMED, MOST_SECOND_QUERIES, SECOND_SECONDS
+from causalcontext.diagnostics.settings import (
+    MOST_NAMED_TOGETHER,
+    MOST_SECOND_QUERIES,
+    SECOND_SECONDS,
+)
 from causalcontext.errors import CausalContextError, listed, value_text
 from causalcontext.graphs.endpoints import (
     Endpoint,
@@ -173,7 +177,9 @@ def unconfirmed_causes(result: ContextGraphs, rows: Dataset) -> Iterator[Finding
             )
         if edges:
             counted = f"{len(edges)} of {int(directed(ours).any(axis=0).sum())} directions"
-            message = f"{counted} {WORDS[refuted]}; fci-ac has {', '.join(edges[:MOST_NAMED])}"
+            message = (
+                f"{counted} {WORDS[refuted]}; fci-ac has {', '.join(edges[:MOST_NAMED_TOGETHER])}"
+            )
             severity = Severity.CAUTION if refuted else Severity.NOTE
             yield Finding(TOPIC, severity, message, ADVICE[refuted], {"edges": tuple(edges)})
 
@@ -213,7 +219,9 @@ def selection_bias(result: ContextGraphs) -> Iterator[Finding]:
     ):
         values = tuple(result.contexts[place] for place in np.flatnonzero(inside[:, x, y]).tolist())
         where = (
-            "each context" if len(values) == len(result.contexts) else listed(values, MOST_NAMED)
+            "each context"
+            if len(values) == len(result.contexts)
+            else listed(values, MOST_NAMED_TOGETHER)
         )
         message = (
             f"a search within {where} alone would link {names[x]} and {names[y]}:"

@@ -33,7 +33,7 @@ from causalcontext.diagnostics.settings import (
     LITTLE_OVERLAP,
     MOST_DOUBTFUL_EDGES,
     MOST_HOLES_COLUMNS,
-    MOST_NAMED,
+    MOST_NAMED_TOGETHER,
     MOST_NEAR_MISSES,
     MOST_OVERLAP_COLUMNS,
     MOST_SMALL_CONTEXTS,
@@ -437,7 +437,7 @@ def _finding(
         "variance ratio": verdict.variance_ratio,
         "power": verdict.power,
     }
-    names = listed(map(value_text, without), MOST_NAMED)
+    names = listed(map(value_text, without), MOST_NAMED_TOGETHER)
     headline = f"{edge} is in {value_text(here)} and not in {names}"
     if change is not None and change.kind == "slope":
         headline += ", where its slope is not 0 either"

@@ -9,9 +9,34 @@ from __future__ import annotations
 
 # Shared by several questions.
 
-MOST_NAMED = 3
+MOST_NAMED_TOGETHER = 3
 """Edges or contexts that a sentence names (items); the table of the finding has all of them. A
 matter of reading, not of method.
+"""
+
+MOST_FINDINGS_SHOWN = 12
+"""Findings that are printed (findings); the table has all of them. A matter of reading."""
+
+LARGE_SET = 10
+"""Larger conditioning sets hardly occur (variables): a context that can test sets of this size is
+large enough. Chosen on 2026-11-15, not measured.
+"""
+
+SMALLEST_COEFFICIENT = 1e-4
+"""A column takes no part in a linear relation of columns in standard units if its coefficient is
+below this (no unit): that is rounding.
+"""
+
+# Columns and cuts by which mechanisms change: `python benchmarks/research/find_contexts.py`.
+
+MOST_SUGGESTED_CONTEXTS = 5
+"""Columns that are suggested as contexts at most (columns). A matter of reading."""
+
+CONTEXT_DEMAND = 1.5
+"""A change at a column must be better than none, or than a smooth one, by this times the logarithm
+of the rows, plus the logarithm of the columns that are asked (a ratio to log n, in nats). Set on
+2026-11-17. A cut in a column that is known to be the context needs half of it (`score/cuts.py`):
+there, one column is asked. Half and double are not measured.
 """
 
 # Hidden causes: `python benchmarks/hidden_suspicion.py` counts links that are suspected with and

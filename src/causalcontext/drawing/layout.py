@@ -25,8 +25,8 @@ from causalcontext.drawing.settings import (
     EDGES_AT_ONCE,
     LAYOUT_MARGIN,
     MANY_PLACES,
+    MOST_LAYOUT_SWEEPS,
     MOST_PASSES,
-    MOST_SWEEPS,
     THREAD_GAP,
 )
 from causalcontext.graphs.endpoints import Endpoint
@@ -291,7 +291,7 @@ def sorted_layers(layer: Ints, chains: Iterable[Sequence[int]]) -> list[list[int
     best = [list(members) for members in layers]
     fewest = crossings(layers, behind)
     earlier: dict[bool, list[list[int]]] = {}
-    for sweep in range(_fewer(MOST_SWEEPS, len(layer))):
+    for sweep in range(_fewer(MOST_LAYOUT_SWEEPS, len(layer))):
         forward = sweep % 2 == 0
         if forward:
             for number in range(1, len(layers)):

@@ -93,7 +93,7 @@ LONGEST_LABEL_IN_TIME = 24
 MOST_NAMED_CONTEXTS = 2
 """Contexts that a label names (contexts); more are counted."""
 
-MOST_LABELS = 40
+MOST_PICTURE_LABELS = 40
 """Labels in a picture (labels); beyond, colours alone must do."""
 
 LONGEST_CURVE_LABEL = 36
@@ -121,7 +121,7 @@ uncertain (a ratio).
 MOST_PASSES = 24
 """Passes that move boxes towards their neighbours (passes)."""
 
-MOST_SWEEPS = 12
+MOST_LAYOUT_SWEEPS = 12
 """Sweeps that sort columns to have few crossings (sweeps); they end when nothing changes."""
 
 MANY_PLACES = 4000

@@ -20,8 +20,8 @@ from causalcontext.drawing.names import printable, shortened
 from causalcontext.drawing.settings import (
     LONGEST_LABEL,
     LONGEST_LABEL_IN_TIME,
-    MOST_LABELS,
     MOST_NAMED_CONTEXTS,
+    MOST_PICTURE_LABELS,
     NARROW_MARGIN,
 )
 from causalcontext.errors import OptionError
@@ -152,7 +152,9 @@ def union_panel(result: ContextGraphs) -> Panel:
         pair: [value for value, one in result.graphs.items() if one.endpoints[pair]]
         for pair in _edges(graph)
     }
-    labelled = sum(len(values) < len(result.contexts) for values in having.values()) <= MOST_LABELS
+    labelled = (
+        sum(len(values) < len(result.contexts) for values in having.values()) <= MOST_PICTURE_LABELS
+    )
     strokes = tuple(
         Stroke(
             pair,

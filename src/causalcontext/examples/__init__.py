@@ -15,7 +15,8 @@ from causalcontext.examples.noise import (
     student_t5,
     uniform,
 )
-from causalcontext.examples.series import BENDS, LARGEST_VALUE, NO_COPY, NOISES, PILOT, SeriesModel
+from causalcontext.examples.series import BENDS, NO_COPY, NOISES, SeriesModel
+from causalcontext.examples.settings import LARGEST_SERIES_VALUE, PILOT
 from causalcontext.examples.systems import (
     CLAMPED,
     CONDITIONS,
@@ -56,7 +57,7 @@ __all__ = [
     "CONDITIONS",
     "EFFECTS",
     "FLUX_TOWER_LINKS",
-    "LARGEST_VALUE",
+    "LARGEST_SERIES_VALUE",
     "MODELS",
     "NOISES",
     "NOISE_LAWS",

@@ -34,6 +34,7 @@ from numpy.typing import NDArray
 from causalcontext.data.frames import frame_of, pd
 from causalcontext.errors import OptionError, did_you_mean
 from causalcontext.examples.noise import NoiseLaw, normal
+from causalcontext.examples.settings import DONOR_ROWS, FEWEST_TRUTH_ROWS, SMALLEST_MOVED_SHARE
 from causalcontext.examples.truth import Truth, directed_graph
 from causalcontext.graphs.graph import Graph
 from causalcontext.kernels.arrays import Bools, Values
@@ -149,10 +150,10 @@ class EquationSCM:
         everywhere = self.solve(noise)
         context = self.names.index(self.context)
         levels, counts = np.unique(everywhere[self.context], return_counts=True)
-        if len(levels) < 2 or counts.min() < FEWEST_ROWS:
+        if len(levels) < 2 or counts.min() < FEWEST_TRUTH_ROWS:
             raise OptionError(
                 f"{self.context!r} takes the values {levels.tolist()} in {counts.tolist()} of"
-                f" {rows} rows; its truth needs two values with {FEWEST_ROWS} rows each"
+                f" {rows} rows; its truth needs two values with {FEWEST_TRUTH_ROWS} rows each"
             )
         union = _observable(self, everywhere, noise, None)
         graphs: dict[str, dict[object, Graph]] = {
@@ -183,17 +184,6 @@ class EquationSCM:
         return tuple(self.labels.get(int(level), int(level)) for level in levels)
 
 
-NEIGHBOURS = 25
-"""Rows with the most similar other causes, whose value of one cause is tried: they stand for the
-support.
-"""
-SMALLEST_SHARE = 0.01
-"""Share of the tried changes that must move the effect. Less is the paper's "negligible" (Example
-(ii)).
-"""
-FEWEST_ROWS = 30
-
-
 def _observable(
     model: EquationSCM, values: Mapping[str, Values], noise: Mapping[str, Values], level: int | None
 ) -> Bools:
@@ -214,7 +204,7 @@ def _observable(
             for donors in _similar_rows(others, len(noise[name])).T:
                 after = model.evaluate(name, fixed | {cause: fixed[cause][donors]}, noise[name])
                 moved.append(np.mean(~np.isclose(after, before, rtol=1e-9, atol=1e-12)))
-            links[model.names.index(cause), effect] = float(np.mean(moved)) > SMALLEST_SHARE
+            links[model.names.index(cause), effect] = float(np.mean(moved)) > SMALLEST_MOVED_SHARE
     return links
 
 
@@ -222,7 +212,7 @@ def _similar_rows(columns: list[Values], rows: int) -> NDArray[np.intp]:
     """For every row, other rows that are nearest in these columns: shape (rows, neighbours)."""
     from scipy.spatial import cKDTree  # not imported before it is needed: it takes long
 
-    count = min(NEIGHBOURS, rows - 1)
+    count = min(DONOR_ROWS, rows - 1)
     if not columns:
         return (
             np.arange(rows)[:, None] + np.arange(1, count + 1) * max(rows // (count + 1), 1)

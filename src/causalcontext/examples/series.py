@@ -16,15 +16,18 @@ import numpy as np
 
 from causalcontext.data.frames import frame_of, pd
 from causalcontext.examples.noise import NoiseLaw, exponential, normal
+from causalcontext.examples.settings import (
+    BURN_IN,
+    LARGEST_RADIUS,
+    LARGEST_SERIES_VALUE,
+    MOST_UNEVEN,
+    PILOT,
+)
 from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.lag_names import at, window_names
 from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.kernels.compiling import kernel
 
-BURN_IN = 300
-PILOT = 4000
-LARGEST_RADIUS = 0.97
-LARGEST_VALUE = 500.0
 BENDS = {"linear": 0, "tanh": 1, "quadratic": 2}
 NOISES: dict[str, NoiseLaw] = {
     "normal": normal,
@@ -32,6 +35,7 @@ NOISES: dict[str, NoiseLaw] = {
     "exponential": exponential,
 }
 NO_COPY = -1
+"""In place of the lag at which the context acts on a variable: it does not."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,11 +122,11 @@ class SeriesModel:
         if max(self.radius(r) for r in range(len(self.labels))) > LARGEST_RADIUS:
             return False
         values, codes, _ = self.run(PILOT, np.random.default_rng(seed))
-        if not np.isfinite(values).all() or np.abs(values).max() > LARGEST_VALUE:
+        if not np.isfinite(values).all() or np.abs(values).max() > LARGEST_SERIES_VALUE:
             return False
         halves = values[: PILOT // 2].var(axis=0) / values[PILOT // 2 :].var(axis=0)
         shares = np.bincount(codes, minlength=len(self.labels)) / PILOT
-        even = ((halves > 0.25) & (halves < 4.0)).all()
+        even = ((halves > 1.0 / MOST_UNEVEN) & (halves < MOST_UNEVEN)).all()
         return bool(even and (shares >= least_share / len(self.labels)).all())
 
     def radius(self, r: int) -> float:

@@ -31,7 +31,7 @@ from causalcontext.model_checks.settings import (
     CLEAR_QUANTILES,
     CLEAR_SKEWNESS,
     FAR_DEVIATIONS,
-    FEWEST_FAR,
+    FEWEST_FAR_ROWS,
     PRODUCTS_AT_A_TIME,
     ROW_CHECK_LEVEL,
 )
@@ -219,7 +219,7 @@ def _violations(measured: Statistics, rows: int, names: Sequence[str]) -> Iterat
     pairs = nodes * max(nodes - 1, 1)
     asymmetric = _beyond(measured.skewness, CLEAR_SKEWNESS, nodes, rows / 6.0)
     skewed = asymmetric & (abs(measured.quantiles) > CLEAR_QUANTILES)
-    far = (measured.far >= np.maximum(CLEAR_FAR_SHARE * rows, FEWEST_FAR)) & ~skewed
+    far = (measured.far >= np.maximum(CLEAR_FAR_SHARE * rows, FEWEST_FAR_ROWS)) & ~skewed
     excess = np.maximum(measured.kurtosis, 0.0)
     heavy = _beyond(excess, CLEAR_KURTOSIS, nodes, rows / 24.0) & ~skewed & ~far
     # then residuals are correlated with squares and products of their own effects

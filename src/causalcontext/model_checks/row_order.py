@@ -26,53 +26,24 @@ import numpy as np
 
 from causalcontext.data.dataset import gaussian_ranks, mean_ranks
 from causalcontext.kernels.arrays import Bools, Floats, Ints
-
-STRETCH = 20
-"""Steps of a column that are looked at together; 10 and 40 recognise the same sorted tables of
-1,000 rows.
-"""
-ONE_WAY = 0.4
-"""A column whose steps go one way by so much more than the other, as a share of all steps, sorts
-the table.
-
-Of independent rows it is .11, of groups of three rows that are sorted .66, of sorted columns 1."""
-FEW_LEVELS = 20
-"""A column of so many values at most is taken for labels, which may come in groups."""
-GROUPED = 0.5
-"""Labels come in groups if they change less often than this share of the changes of shuffled
-labels.
-"""
-KNOTS = (-1.5, -1.0, -0.5, 0.0, 0.5, 1.0, 1.5)
-"""Functions of a column are lines with bends at these normal scores, and squares and cubes."""
-NEAREST_FAR = 8
-FARTHEST = 15
-"""Neighbours are compared with rows that are so far apart, in rows: beyond households, and still
-near in a sorted table. Of a sorted column of 1,000 rows that is not recognised neighbours are more
-alike by .01."""
-FEWEST_PAIRS = 30
-"""Neighbours in one group, before groups are looked at."""
-PARTS = 20
-LEAST_IN_A_PART = 30
-FEWEST_PARTS = 3
-"""A drift is one of the means of so many parts of the table, each of so many rows at least; of
-fewer parts none.
-"""
-DRIFT_COUNTS = 2.0
-"""A share of the variance that drifts counts for so much as a correlation of neighbours: many rows
-share it, not two.
-
-Of 1,000 rows a drift of .053 is told then; where half of two columns is a trend, what their causes
-and effects leave of either has .06 to .23, and that of other columns at most .04 (18 tables)."""
-FUNCTION_OF_COLUMNS = 0.9
-"""Sorted by a function of its columns, a table has an order of which these explain so much.
-
-With a trend over time that is half of each of two columns they explain .67 of it, of each of five
-columns .83."""
-MOST_FOR_PRODUCTS = 12
-"""Of so many columns products take part as well."""
-ROWS_A_TERM = 10
-SMALLEST_LEFT = 1e-6
-"""A residual variance below this share of the variable's own is rounding."""
+from causalcontext.model_checks.settings import (
+    DRIFT_COUNTS,
+    FEWEST_DRIFT_PARTS,
+    FEWEST_PAIRS,
+    FIRST_FAR_ROW,
+    FUNCTION_KNOTS,
+    FUNCTION_OF_COLUMNS,
+    GROUPED_SHARE,
+    LAST_FAR_ROW,
+    MOST_COLUMNS_CROSSED,
+    MOST_DRIFT_PARTS,
+    MOST_LABEL_VALUES,
+    ONE_WAY,
+    ROUNDING_SHARE,
+    ROWS_OF_A_DRIFT_PART,
+    ROWS_OF_A_TERM,
+    STEPS_OF_A_STRETCH,
+)
 
 
 class RowOrder(NamedTuple):
@@ -110,15 +81,15 @@ def row_order(values: Floats, follows: Bools) -> RowOrder:
     terms = [np.zeros((len(values), 0))]
     for place, column in enumerate(values.T):
         levels = np.unique(column)
-        few = len(levels) <= FEW_LEVELS
+        few = len(levels) <= MOST_LABEL_VALUES
         if sorted_by[place] or (few and is_grouped(column, follows)):
             terms.append(
                 (column[:, None] == levels[1:]).astype(np.float64) if few else _functions(column)
             )
     functions = _orthonormal(np.hstack(terms))
-    drifts = not (sorted_by & (_level_counts(values) > FEW_LEVELS)).any() and not _is_function(
-        values
-    )
+    drifts = not (
+        sorted_by & (_level_counts(values) > MOST_LABEL_VALUES)
+    ).any() and not _is_function(values)
     return RowOrder(part, sorted_by, functions, drifts)
 
 
@@ -177,7 +148,7 @@ def _dependence(left: Floats, order: RowOrder) -> Floats:
 def left_beside(left: Floats, functions: Floats) -> Floats:
     """What orthonormal functions leave of residuals; 0 where that is rounding."""
     rest = left - functions @ (functions.T @ left)
-    return np.asarray(np.where(np.mean(rest * rest, axis=0) > SMALLEST_LEFT, rest, 0.0))
+    return np.asarray(np.where(np.mean(rest * rest, axis=0) > ROUNDING_SHARE, rest, 0.0))
 
 
 def _places(rows: int) -> Floats:
@@ -204,7 +175,8 @@ def _alike(left: Floats, near_part: Ints, far_part: Ints) -> Floats:
     rows = len(left)
     near = _correlation(left, near_part, 1)
     every = [
-        _correlation(left, far_part, lag) for lag in range(NEAREST_FAR, min(FARTHEST, rows - 1) + 1)
+        _correlation(left, far_part, lag)
+        for lag in range(FIRST_FAR_ROW, min(LAST_FAR_ROW, rows - 1) + 1)
     ]
     far = [found for found in every if found is not None]
     if near is None:
@@ -241,7 +213,7 @@ def steps_one_way(column: Floats, follows: Bools) -> float:
     steps = steps[steps != 0.0]
     if steps.size == 0:
         return 0.0
-    sums = np.add.reduceat(steps, np.arange(0, steps.size, STRETCH))
+    sums = np.add.reduceat(steps, np.arange(0, steps.size, STEPS_OF_A_STRETCH))
     return float(np.abs(sums).sum() / steps.size)
 
 
@@ -251,13 +223,13 @@ def is_grouped(column: Floats, follows: Bools) -> bool:
     """
     _, counts = np.unique(column, return_counts=True)
     by_chance = (1.0 - np.sum((counts / counts.sum()) ** 2)) * np.count_nonzero(follows)
-    return bool(np.count_nonzero(np.diff(column)[follows[1:]]) < GROUPED * by_chance)
+    return bool(np.count_nonzero(np.diff(column)[follows[1:]]) < GROUPED_SHARE * by_chance)
 
 
 def _functions(column: Floats) -> Floats:
     """Smooth functions of a column, by the normal scores of its ranks; shape (rows, terms)."""
     z = gaussian_ranks(column)
-    return np.column_stack([z, z**2, z**3, *(np.maximum(z - knot, 0.0) for knot in KNOTS)])
+    return np.column_stack([z, z**2, z**3, *(np.maximum(z - knot, 0.0) for knot in FUNCTION_KNOTS)])
 
 
 def _orthonormal(terms: Floats) -> Floats:
@@ -265,9 +237,9 @@ def _orthonormal(terms: Floats) -> Floats:
     if terms.size == 0:
         return terms
     centred = terms - terms.mean(axis=0)
-    scaled = centred / np.maximum(np.sqrt(np.mean(centred**2, axis=0)), SMALLEST_LEFT)
+    scaled = centred / np.maximum(np.sqrt(np.mean(centred**2, axis=0)), ROUNDING_SHARE)
     basis, sizes, _ = np.linalg.svd(scaled, full_matrices=False)
-    kept = min(int(np.count_nonzero(sizes > SMALLEST_LEFT * sizes[0])), len(terms) // 2)
+    kept = min(int(np.count_nonzero(sizes > ROUNDING_SHARE * sizes[0])), len(terms) // 2)
     return np.asarray(basis[:, :kept])
 
 
@@ -281,8 +253,8 @@ def _is_function(values: Floats) -> bool:
     """
     rows, columns = values.shape
     scores = gaussian_ranks(values)
-    first, second = np.triu_indices(columns if columns <= MOST_FOR_PRODUCTS else 0, 1)
-    curves = [scores**2, *(np.maximum(scores - knot, 0.0) for knot in KNOTS[::3])]
+    first, second = np.triu_indices(columns if columns <= MOST_COLUMNS_CROSSED else 0, 1)
+    curves = [scores**2, *(np.maximum(scores - knot, 0.0) for knot in FUNCTION_KNOTS[::3])]
     place = gaussian_ranks(np.arange(rows, dtype=np.float64))
     for terms in (
         [scores, *curves, scores[:, first] * scores[:, second]],
@@ -290,14 +262,14 @@ def _is_function(values: Floats) -> bool:
         [scores],
     ):
         whole = np.column_stack(terms)
-        if rows >= ROWS_A_TERM * whole.shape[1]:
+        if rows >= ROWS_OF_A_TERM * whole.shape[1]:
             rest = left_beside(place[:, None], _orthonormal(whole))
             return bool(np.mean(rest**2) < (1.0 - FUNCTION_OF_COLUMNS) * np.mean(place**2))
     return False
 
 
 def _parts(rows: int) -> int:
-    return max(min(PARTS, rows // LEAST_IN_A_PART), 1)
+    return max(min(MOST_DRIFT_PARTS, rows // ROWS_OF_A_DRIFT_PART), 1)
 
 
 def _drift(left: Floats) -> Floats:
@@ -306,7 +278,7 @@ def _drift(left: Floats) -> Floats:
     """
     rows = len(left)
     parts = _parts(len(left))
-    if parts < FEWEST_PARTS:
+    if parts < FEWEST_DRIFT_PARTS:
         return np.zeros(left.shape[1])
     edges = np.linspace(0, rows, parts + 1).astype(np.int64)
     sums = np.add.reduceat(left, edges[:-1], axis=0)

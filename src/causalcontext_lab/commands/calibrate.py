@@ -13,7 +13,8 @@ import typer
 
 from causalcontext.cli import inputs
 from causalcontext.cli.pipes import is_stdout, write_json
-from causalcontext.cli.terminal import INTERRUPTED, say, show_page, show_table
+from causalcontext.cli.settings import INTERRUPTED
+from causalcontext.cli.terminal import say, show_page, show_table
 from causalcontext.drawing.strokes import check_picture_path
 from causalcontext.errors import InterruptedSearch
 from causalcontext.options import made

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from causalcontext.errors import OptionError, check_choice, check_whole
-from causalcontext.examples import BENDS, LARGEST_VALUE, NO_COPY, NOISES, PILOT, SeriesModel
+from causalcontext.examples import BENDS, LARGEST_SERIES_VALUE, NO_COPY, NOISES, PILOT, SeriesModel
 from causalcontext.graphs.paths import reach
 from causalcontext_lab.arrays import Floats, Ints
 
@@ -159,7 +159,7 @@ def _scaled(model: SeriesModel, random: np.random.Generator) -> SeriesModel | No
     """
     for _ in range(4):
         values, _, driver = model.run(PILOT, random)
-        if not np.isfinite(values).all() or np.abs(values).max() > LARGEST_VALUE:
+        if not np.isfinite(values).all() or np.abs(values).max() > LARGEST_SERIES_VALUE:
             return None
         scale = values.std(axis=0)
         weights = np.sign(model.into_context) / scale
