@@ -1,8 +1,14 @@
 """The command line: `causalcontext discover`, `check`, `explain`, `changes` and the rest, one
 module each.
 
-What the library refuses ends with one sentence on stderr and exit code 2, Ctrl-C with exit code
-130.
+A command is a function with the type hints of typer, whose docstring is its `--help`. The list
+below says which there are; commands of the lab and of the app are looked up by name
+(`satellites.COMMANDS`), since the core imports neither.
+
+A command ends in one of five ways. What the library refuses ends with one sentence on stderr and
+exit code 2, Ctrl-C with exit code 130, a reader of a pipe who has read enough with 141; `check`
+ends with 1 where a search would refuse the table; everything else with 0. `one_sentence` does this
+for all commands alike, so that none of them catches an error itself.
 """
 
 from __future__ import annotations
@@ -73,13 +79,18 @@ app.command("app", help=_help_text(browser))(one_sentence()(browser))
 def _options(
     version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
 ) -> None:
+    """The flags of `causalcontext` itself, before any command."""
     if version:
         typer.echo(f"causalcontext {__version__}")
         raise typer.Exit
 
 
 def main() -> None:
-    """Run the command line and leave with its exit code."""
+    """Run the command line and leave with its exit code.
+
+    Errors of a command are sentences by then. Left are those of standard output itself: a full
+    disk, or a reader who has gone.
+    """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             # A name that the terminal cannot show is no reason to stop.

@@ -1,4 +1,17 @@
-"""`causalcontext changes`: what differs between two contexts of a saved result."""
+"""`causalcontext changes`: the differences between contexts of a saved result, as a table.
+
+    causalcontext changes result.json            all contexts, two at a time
+    causalcontext changes result.json dry        dry with every other one
+    causalcontext changes result.json dry wet    these two
+    causalcontext changes result.json --json changes.json
+
+The verdicts are those of `result.changes`: a row is claimed, or a candidate with the reason.
+`effect there` is the slope in the context that has the edge, `elsewhere` that in the other one; `q`
+is adjusted for the number of differences that are compared.
+
+A file that was saved without rows knows the claims that were made before it was saved; cells that
+take rows are empty then. Without any difference the command says why there is none.
+"""
 
 from __future__ import annotations
 
@@ -34,16 +47,16 @@ def changes(
     """
     check_outputs({"--json": output}, inputs=[file])
     result = loaded(file)
-    asked = (
+    compared = (
         None if text is None else context_value(result.contexts, text) for text in (first, second)
     )
-    found = result.changes(*asked)
+    table = result.changes(*compared)
     if output is not None:
-        write_json(output, found)
+        write_json(output, table)
     if is_stdout(output):
         return
-    if found.empty:
-        show_page(found.attrs["reason"])
+    if table.empty:
+        show_page(table.attrs["reason"])
         return
     rows = [
         [
@@ -55,11 +68,14 @@ def changes(
             p_text(cast(float, row.q)),
             "yes" if row.claimed else f"no{row.reason and ': '}{row.reason}",
         ]
-        for row in found.itertuples()
+        for row in table.itertuples()
     ]
     show_table("changes", ["edge", "found in", "effect there", "elsewhere", "q", "claimed"], rows)
 
 
 def _size(effect: float) -> str:
-    """An effect as a cell; empty where the file has no rows to tell it from."""
+    """The effect in two decimals; empty where the file has no rows to tell it from.
+
+    The unit is that of the effect over that of its cause, as in the table of the search.
+    """
     return "" if math.isnan(effect) else f"{effect:.2f}"

@@ -1,4 +1,13 @@
-"""`causalcontext check`: an inspection as tables on the terminal, or as JSON."""
+"""`causalcontext check`: everything that stands in the way of a search, without one.
+
+    causalcontext check soil.csv --context soil
+    causalcontext check soil.csv --context soil --json findings.json
+
+The table is read as `discover` reads it, and its sufficient statistics are gathered once; no test
+is run. The answer has five parts: rows and complete rows by context, a line for every column,
+columns that would be left out, problems (each would prevent a search), notes and advice (neither
+would). The terminal and `--json` show the same mapping, `to_dict`.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +64,12 @@ def check(
 
 
 def to_dict(inspection: Inspection) -> dict[str, Any]:
-    """An inspection as plain lists, mappings, numbers and text."""
+    """The inspection as plain lists, mappings, numbers and text, ready for JSON.
+
+    `contexts` has one entry for every value of the context: its rows, those without a missing
+    value, and the largest conditioning set that a test can have there, -1 where no test can be run.
+    `usable` says that there is no problem.
+    """
     statistics = inspection.statistics
     complete = (
         [0] * len(inspection.rows) if statistics is None else statistics.moments.rows.tolist()
@@ -85,15 +99,17 @@ def to_dict(inspection: Inspection) -> dict[str, Any]:
 
 
 def _columns(inspection: Inspection) -> list[dict[str, Any]]:
-    """Missing and infinite values of every column, and the contexts where it is constant; nothing
-    if it is unusable.
+    """One entry for every column, those of the context first.
+
+    An entry has name, dtype, kind and role. If the table could be read as numbers, columns of the
+    system also have missing values, infinite values and the contexts in which they are constant.
     """
-    found = []
+    entries = []
     statistics = inspection.statistics
     for part in inspection.context.columns:
         unknown = int(np.count_nonzero(part.codes < 0))
         missing = [{"context": None, "count": unknown}] if unknown else []
-        found.append(
+        entries.append(
             {
                 "name": part.name,
                 "dtype": part.dtype,
@@ -103,24 +119,26 @@ def _columns(inspection: Inspection) -> list[dict[str, Any]]:
             }
         )
     for reading in inspection.system:
-        found.append(
+        entries.append(
             {"name": reading.name, "dtype": reading.dtype, "kind": reading.kind, "role": "system"}
         )
         if statistics is not None and reading.name in statistics.names:
-            place = statistics.names.index(reading.name)
-            found[-1] |= {
-                "missing": _by_level(statistics.values, statistics.missing[:, place]),
-                "infinite": _by_level(statistics.values, statistics.infinite[:, place]),
+            position = statistics.names.index(reading.name)
+            entries[-1] |= {
+                "missing": _by_level(statistics.values, statistics.missing[:, position]),
+                "infinite": _by_level(statistics.values, statistics.infinite[:, position]),
                 "constant": [
-                    statistics.values[level] for level in constant_levels(statistics, place)
+                    statistics.values[level] for level in constant_levels(statistics, position)
                 ],
             }
-    return found
+    return entries
 
 
 def _by_level(levels: Sequence[Any], counts: Ints) -> list[dict[str, Any]]:
-    """The contexts that have any; a list, since keys of a JSON object are text and contexts need
-    not be.
+    """The contexts that count anything, each with its number.
+
+    `counts` has shape (contexts,). The answer is a list, since keys of a JSON object are text and
+    values of a context need not be.
     """
     return [
         {"context": levels[int(level)], "count": int(counts[level])}
@@ -129,53 +147,81 @@ def _by_level(levels: Sequence[Any], counts: Ints) -> list[dict[str, Any]]:
 
 
 def _show(findings: dict[str, Any]) -> None:
-    split = len(findings["contexts"]) > 1
-    title = f"rows by value of {findings['context']}" if split else "rows"
-    contexts = [
-        [
-            level_text(context["value"]),
-            f"{context['rows']:,}",
-            f"{context['complete']:,}",
-            "-" if context["largest_set"] < 0 else f"{context['largest_set']:,}",
-        ]
-        for context in findings["contexts"]
-    ]
-    show_table(title, ["value", "rows", "complete", "largest set"], contexts, "contexts")
-    cells = [
-        [
-            *(column[key] for key in ("name", "dtype", "kind", "role")),
-            *(_count_cell(column.get(key, []), split) for key in ("missing", "infinite")),
-            listed([level_text(level) for level in column.get("constant", [])]) if split else "",
-        ]
-        for column in findings["columns"]
-    ]
-    used = [place for place in range(len(_HEADER)) if any(row[place] for row in cells)]
-    show_table(
-        "columns", [_HEADER[i] for i in used], [[row[i] for i in used] for row in cells], "columns"
-    )
-    if findings["left_out"]:
-        rows = [
-            [left["column"], left["reason"], f"--keep {shlex.quote(left['column'])}"]
-            for left in findings["left_out"]
-        ]
-        show_table("left out of the search", ["column", "reason", "to keep it"], rows, "columns")
+    """Print the findings: tables of contexts and columns, paragraphs of sentences, the verdict."""
+    splits = len(findings["contexts"]) > 1
+    _show_contexts(findings, splits)
+    _show_columns(findings["columns"], splits)
+    _show_left_out(findings["left_out"])
     for name in ("problems", "notes", "advice"):
-        if findings[name]:
-            lines = [
-                f"{name} ({len(findings[name])})",
-                *(f"  {text}" for text in findings[name]),
-                "",
-            ]
+        sentences = findings[name]
+        if sentences:
+            lines = [f"{name} ({len(sentences)})", *(f"  {text}" for text in sentences), ""]
             show_page("\n".join(lines))
     show_page("usable" if findings["usable"] else "not usable: discover refuses this table")
 
 
-def _count_cell(counts: list[dict[str, Any]], split: bool) -> str:
-    """`12 (dry 7, wet 5)`, or nothing."""
+def _show_contexts(findings: dict[str, Any], splits: bool) -> None:
+    """Print a table of the contexts, or of the whole table where no context `splits` it.
+
+    A largest conditioning set of -1, where no test can be run at all, is shown as "-".
+    """
+    title = f"rows by value of {findings['context']}" if splits else "rows"
+    rows = []
+    for context in findings["contexts"]:
+        largest = context["largest_set"]
+        rows.append(
+            [
+                level_text(context["value"]),
+                f"{context['rows']:,}",
+                f"{context['complete']:,}",
+                "-" if largest < 0 else f"{largest:,}",
+            ]
+        )
+    show_table(title, ["value", "rows", "complete", "largest set"], rows, "contexts")
+
+
+def _show_columns(columns: Sequence[dict[str, Any]], splits: bool) -> None:
+    """Print a table of the columns of a table, a row each.
+
+    What no column has, such as missing values, is left out: the header keeps only those parts of
+    `_HEADER` with an entry somewhere.
+    """
+    rows = []
+    for column in columns:
+        constant = [level_text(level) for level in column.get("constant", [])]
+        rows.append(
+            [
+                *(column[key] for key in ("name", "dtype", "kind", "role")),
+                *(_count_cell(column.get(key, []), splits) for key in ("missing", "infinite")),
+                listed(constant) if splits else "",
+            ]
+        )
+    used = [position for position in range(len(_HEADER)) if any(row[position] for row in rows)]
+    header = [_HEADER[position] for position in used]
+    show_table("columns", header, [[row[position] for position in used] for row in rows], "columns")
+
+
+def _show_left_out(left_out: Sequence[dict[str, Any]]) -> None:
+    """Print a table of the columns that a search leaves out, with the flag that keeps each."""
+    if not left_out:
+        return
+    rows = [
+        [left["column"], left["reason"], f"--keep {shlex.quote(left['column'])}"]
+        for left in left_out
+    ]
+    show_table("left out of the search", ["column", "reason", "to keep it"], rows, "columns")
+
+
+def _count_cell(counts: list[dict[str, Any]], splits: bool) -> str:
+    """The total and the contexts that it is made of: `12 (dry 7, wet 5)`; empty where nothing
+    counts.
+
+    A table without contexts has the total alone, and at most four contexts are named.
+    """
     if not counts:
         return ""
     total = f"{sum(entry['count'] for entry in counts):,}"
-    if not split or counts[0]["context"] is None:
+    if not splits or counts[0]["context"] is None:
         return total
     parts = listed(
         [f"{level_text(entry['context'])} {entry['count']:,}" for entry in counts], most=4

@@ -1,4 +1,13 @@
-"""`causalcontext contexts`: the columns of a table by which mechanisms change."""
+"""`causalcontext contexts`: columns and cuts by which mechanisms change.
+
+    causalcontext contexts weather.csv
+    causalcontext contexts weather.csv --json contexts.json
+
+Every column is asked in turn, with the options of a search by scores (`find_contexts`). A row of
+the table has the evidence of a column in nats beside the evidence that is required; the last line
+is the command that searches with the columns that were found. Nothing is chosen for the reader: a
+column by which mechanisms change need not be the context that they want.
+"""
 
 from __future__ import annotations
 
@@ -23,25 +32,26 @@ def contexts(
     next.
     """
     table, _, chosen = opened(asked, {"--json": output}, progress=False, once=False)
-    found = find_contexts(table, **chosen)
+    suggestions = find_contexts(table, **chosen)
     if output is not None:
-        write_json(output, found)
+        write_json(output, suggestions)
     if is_stdout(output):
         return
-    if found.empty:
+    if suggestions.empty:
         show_page("no column was found by which mechanisms change")
         return
     rows = []
-    named = []
-    for row in found.to_dict("records"):
+    columns_and_cuts = []
+    for row in suggestions.to_dict("records"):
         cut = (
             ""
             if row["kind"] == "category"
             else f"{number_text(row['cut'])} ({row['low']:.4g} to {row['high']:.4g})"
         )
-        told = f"{row['evidence']:.1f}", f"{row['required']:.1f}", listed(row["changed"])
-        rows.append([str(row["column"]), cut, *told])
-        named.append(
+        evidence = f"{row['evidence']:.1f}"
+        required = f"{row['required']:.1f}"
+        rows.append([str(row["column"]), cut, evidence, required, listed(row["changed"])])
+        columns_and_cuts.append(
             row["column"]
             if row["kind"] == "category"
             else f"{row['column']} > {number_text(row['cut'])}"
@@ -50,7 +60,7 @@ def contexts(
         "contexts", ["column", "cut (95 %)", "evidence", "required", "changed mechanisms"], rows
     )
     same = ", with the same options" if named_options(chosen) else ""
-    options = [part for name in named for part in ("--context", name)]
+    options = [part for name in columns_and_cuts for part in ("--context", name)]
     show_page(
         "next:"
         f" {shlex.join(['causalcontext', 'discover', *map(str, asked['data']), *options])}{same}"

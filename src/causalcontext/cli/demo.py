@@ -1,4 +1,13 @@
-"""`causalcontext demo`: the main job on an example that ships with the library."""
+"""`causalcontext demo`: the main job on an example that ships with the library.
+
+    causalcontext demo
+    causalcontext demo --report demo.html --json demo.json
+
+It searches 2,000 rows of simulated weather twice: by the default method, and by masking (pc-m), so
+that a reader sees what pooling adds. Folders of the files are made where they are missing, since a
+first command should not fail for that. What the search needs is compiled first, in parallel
+(`compile_ahead`).
+"""
 
 from __future__ import annotations
 
@@ -62,7 +71,11 @@ def demo(
 
 
 def next_words(output: Path | None, report: Path | None) -> str:
-    """What to do after the example, line by line, as it is typed where the example was run."""
+    """The steps to take after the example, line by line, as they are typed where it was run.
+
+    A step is a command and, indented below it, its reason. The first one activates the environment,
+    if the library runs in one; those about files are left out where no file was asked for.
+    """
     folder = Path(sys.executable).parent
     windows = os.name == "nt"
     activate = (

@@ -1,4 +1,13 @@
-"""`causalcontext discover`: a file in, graphs on the terminal and in a file."""
+"""`causalcontext discover`: a file in, graphs on the terminal and in a file.
+
+    causalcontext discover soil.csv --context soil
+    causalcontext discover soil.csv --context soil --json result.json --report page.html
+    causalcontext discover "year-*.parquet" --context soil --json - | causalcontext explain - X Y
+
+In order: everything that can be refused is refused before a file is read as a whole (`opened`), the
+table is searched, files are written, and the terminal shows columns and graphs. With `--json -`
+standard output holds the result and nothing else; sentences then go to stderr alone.
+"""
 
 from __future__ import annotations
 
@@ -82,8 +91,10 @@ def discover(
 
 
 def _keep(result: ContextGraphs, output: Path | None, report: Path | None, rows: bool) -> None:
-    """What an interrupted search decided is saved where a file was asked for, and one sentence says
-    so.
+    """Save the graphs that an interrupted search decided, where a file was asked for, and say so.
+
+    The page and the file are marked as incomplete. The exit code is that of Ctrl-C, whatever was
+    saved.
     """
     if report is not None:
         write_report(result, report, spoken=on_the_command_line)
@@ -97,7 +108,11 @@ def _keep(result: ContextGraphs, output: Path | None, report: Path | None, rows:
 
 
 def _save(result: ContextGraphs, output: Path, rows: bool) -> None:
-    """Save a result; rows that cannot be kept are no reason to lose it."""
+    """Save the result; rows that cannot be kept are no reason to lose it.
+
+    A table that was read in batches has no rows to keep: the file is written without them, and the
+    reason is told.
+    """
     try:
         save_result(result, output, rows)
     except OptionError as reason:
@@ -106,7 +121,12 @@ def _save(result: ContextGraphs, output: Path, rows: bool) -> None:
 
 
 def _show_columns(table: pd.DataFrame | Scan, result: ContextGraphs) -> None:
-    """What was inferred about the columns, one line for all that are alike."""
+    """Print a table of the columns: role, kind, dtype, and the names of all that are alike in
+    these.
+
+    The roles are context, system, left out of the search, and the columns that order rows or name
+    units.
+    """
     alike: dict[tuple[str, str, str], list[str]] = {}
     names = result.names
     alone = () if result.thin is None else result.thin.untested
@@ -123,12 +143,15 @@ def _show_columns(table: pd.DataFrame | Scan, result: ContextGraphs) -> None:
     for name, dtype in zip(names, _dtypes(table), strict=True):
         role = roles.get(name, "system" if name in kinds else "time or unit")
         alike.setdefault((role, kinds.get(name, "order of rows"), dtype), []).append(name)
-    rows = [[*what, str(len(names)), listed(names)] for what, names in sorted(alike.items())]
+    rows = [
+        [*description, str(len(names)), listed(names)]
+        for description, names in sorted(alike.items())
+    ]
     show_table("columns", ["role", "kind", "dtype", "number", "names"], rows)
 
 
 def _dtypes(table: pd.DataFrame | Scan) -> Sequence[str]:
-    """The dtype of every column."""
+    """The dtype of every column, in the order of the table; a scan knows those of its files."""
     if isinstance(table, Scan):
         return table.data.dtypes
     columns = nw.from_native(table, eager_only=True).iter_columns()

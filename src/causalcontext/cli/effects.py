@@ -1,5 +1,13 @@
-"""`causalcontext effects`: what a change of X does to Y in each context, from the moments in a
-saved result.
+"""`causalcontext effects`: the effect of a change of X on Y in each context, from a saved result.
+
+    causalcontext effects result.json                       all pairs
+    causalcontext effects result.json rain runoff           one
+    causalcontext effects result.json rain runoff --by-path
+
+An effect is a slope (a probability, where Y is a category), with an interval and a p-value. Where
+the graph leaves open which columns to adjust for, the cell shows the range of the estimates of all
+graphs that are possible. A file without rows holds moments, which are enough for slopes; standard
+errors are classical then, and a sentence says so.
 """
 
 from __future__ import annotations
@@ -54,7 +62,7 @@ def effects(
     """What a change of X does to Y in each context, and how the contexts differ."""
     check_outputs({"--json": output}, inputs=[file])
     result = loaded(file)
-    found = result.effects(
+    table = result.effects(
         x,
         y,
         by_path=by_path,
@@ -64,10 +72,10 @@ def effects(
         intervals=intervals,
     )
     if output is not None:
-        write_json(output, found)
+        write_json(output, table)
     if is_stdout(output):
         return
-    if found.empty:
+    if table.empty:
         show_page(
             "no variable has an effect on another one"
             if x is None and y is None
@@ -82,9 +90,9 @@ def effects(
         "p",
         "note",
     ]
-    rows = [_shown(row, by_path) for row in found.to_dict("records")]
+    rows = [_shown(row, by_path) for row in table.to_dict("records")]
     show_table(f"effects ({result.context or 'no context'})", header, rows)
-    if "mixture" in set(found.get("intervals", ())):
+    if "mixture" in set(table.get("intervals", ())):
         say(
             "intervals average over graphs drawn by their score; --intervals graph takes the graph"
             " as given"
@@ -97,7 +105,11 @@ def effects(
 
 
 def _shown(row: Mapping[Any, Any], by_path: bool) -> list[str]:
-    """A row of the table on the terminal."""
+    """The cells of a row on the terminal: name, context, effect, interval, p-value, note.
+
+    An effect that is not identified is the range of its possible values, or "not identified" where
+    they could not be computed. An interval without width is no interval, and is left empty.
+    """
     import pandas as pd
 
     where = "" if row["context"] is None else context_text(row["context"])

@@ -1,4 +1,12 @@
-"""`causalcontext example`: a table that ships with the library, on standard output."""
+"""`causalcontext example`: a table that ships with the library, on standard output.
+
+    causalcontext example                  the list, with a sentence on each table
+    causalcontext example soil > soil.csv  one of them
+    causalcontext example soil | causalcontext check - --context soil
+
+The text of the file is written as it is, without a page around it: it is read by other programs.
+`examples/tables.py` has the tables and where they come from.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,12 @@
-"""`causalcontext explain`: why two variables of a saved result are linked or not."""
+"""`causalcontext explain`: the reasons why two variables of a saved result are linked or not.
+
+    causalcontext explain result.json rain runoff
+    causalcontext explain result.json rain runoff --json reasons.json
+
+The terminal shows the sentences of `result.explain`, one paragraph a context. `--json` has the
+marks of all contexts, the stories, and the tests of this pair with their statistics, p-values and
+rows.
+"""
 
 from __future__ import annotations
 
@@ -28,11 +36,11 @@ def explain(
         return
     searched = result.searched
     if {x, y} <= set(searched.names):
-        told = stories(presentable(searched), searched.position(x), searched.position(y))
+        sentences = stories(presentable(searched), searched.position(x), searched.position(y))
     else:
-        told = [result.explain(x, y)]
+        sentences = [result.explain(x, y)]
     tests = result.tests()
     chosen = tests[tests["x"].isin((x, y)) & tests["y"].isin((x, y))]
-    found = json.loads(chosen.drop(columns=["x", "y"]).to_json(orient="records"))
+    records = json.loads(chosen.drop(columns=["x", "y"]).to_json(orient="records"))
     marks = [{"context": value, "mark": graph.mark(x, y)} for value, graph in result.graphs.items()]
-    write_json(output, {"x": x, "y": y, "marks": marks, "stories": told, "tests": found})
+    write_json(output, {"x": x, "y": y, "marks": marks, "stories": sentences, "tests": records})

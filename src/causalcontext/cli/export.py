@@ -1,4 +1,15 @@
-"""`causalcontext export`: a graph of a saved result in the format of another tool."""
+"""`causalcontext export`: a graph of a saved result in the format of another tool.
+
+    causalcontext export result.json --to gml --only wet --output wet.gml
+    causalcontext export result.json --to dot | dot -Tsvg > union.svg
+
+The graph is the union of all contexts, or with `--only` that of one. A graph with marks or names
+that the format cannot hold is refused in one sentence, never changed.
+
+`FORMATS` has the exporters that return text; `docs/interop.md` has the others as well, which Python
+alone can hand over. A new one is entered there and in `interop/` (CONTRIBUTING.md, "Add an
+exporter").
+"""
 
 from __future__ import annotations
 

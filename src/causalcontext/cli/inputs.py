@@ -1,5 +1,12 @@
-"""What several commands take: arguments and options, the table they name, and the files they
+"""Parts that several commands share: arguments and options, the table they name, and the files they
 write.
+
+The options of a search are declared once, as fields of dataclasses (`options.Options` and the
+method objects); `with_options` turns each into a flag, in groups by method. So a new option is on
+the command line as soon as it is in the library, under the same name.
+
+A command calls `opened` before anything else. It refuses what can be refused without reading the
+table, then reads it: into memory, or once, in batches, where it is large or in several files.
 """
 
 from __future__ import annotations
@@ -117,16 +124,23 @@ def _searched(
     knowledge: KnowledgeOption = None,
     kind: KindOption = None,
 ) -> None:
-    """What every search of a table takes, as `opened` reads it."""
+    """Hold the parameters of every search of a table, as `opened` reads them; never called."""
 
 
 def with_options(
     kind: type[Any], without: Sequence[str] = (), searches: bool = True
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Let a command take every field of a dataclass of options that has a text for `--help`, after
-    its own.
+    """A decorator that lets a command take every field of a dataclass of options that has a help
+    text.
 
-    One that searches a table takes the table, its columns and what is known about them first.
+    The fields follow the command's own parameters. A command that searches a table takes the table,
+    its columns and what is known about them first (`_searched`).
+
+    Parameters
+    ----------
+    kind : the dataclass, `Options` for all options of `discover`
+    without : names of parameters that the command does not take
+    searches : False for a command that only looks at a table
     """
     entries = ENTRIES if kind is Options else {entry.name: entry for entry in fields(kind)}
     hints = get_type_hints(Keywords) if kind is Options else get_type_hints(kind)
@@ -138,12 +152,12 @@ def with_options(
     table = signature(_searched, eval_str=True).parameters.values() if searches else ()
 
     def extended(command: Callable[..., None]) -> Callable[..., None]:
-        own = signature(with_parameters(command, shown, eval_str=True))
+        of_command = signature(with_parameters(command, shown, eval_str=True))
         parameters = [
             *(part for part in table if part.name not in without),
-            *own.parameters.values(),
+            *of_command.parameters.values(),
         ]
-        command.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
+        command.__signature__ = of_command.replace(parameters=parameters)  # type: ignore[attr-defined]
         command.__annotations__ = {
             parameter.name: parameter.annotation for parameter in parameters
         } | {"return": None}
@@ -153,10 +167,11 @@ def with_options(
 
 
 def _flag(entry: Field[Any], hint: Any, searches: bool) -> Parameter:
-    """A flag of the command line; what may be an object in the library is a name here.
+    """The parameter of a flag; what may be an object in the library is a name here.
 
-    With `searches` the options of methods are listed by method, and one that is not passed is None:
-    beside "auto" any other value is refused.
+    The type is the first of text, decimal number, whole number and switch that the hint allows, and
+    text for anything else. With `searches` the options of methods are listed by method, and one
+    that is not passed is None: beside "auto" any other value is refused.
     """
     more = entry.metadata
     default = default_of(entry)
@@ -179,15 +194,19 @@ def _flag(entry: Field[Any], hint: Any, searches: bool) -> Parameter:
 def opened(
     asked: Mapping[str, Any], outputs: Mapping[str, Path | None], progress: bool, once: bool = True
 ) -> tuple[Any, Any, dict[str, Any]]:
-    """The table of a command, its context and its options; of what is not read into memory, what
-    one pass found.
+    """The table of a command, its context, and the options that are left for `discover`.
 
-    With `once=False`, for a command that searches several times, and with lags it is the files
-    themselves.
+    Everything that can be refused is refused before the table is read as a whole. A file that fits
+    is read into memory; of a larger one, or of several, the answer holds what one pass over the
+    rows found (a `Scan`). With `once=False`, for a command that searches several times, and with
+    lags, it is the files themselves.
 
-    Everything that can be refused is refused before that pass. `asked` is what the command line
-    says, `outputs` the files that the command is going to write, by option; `progress` is whether a
-    bar shows the bytes that were read.
+    Parameters
+    ----------
+    asked : what the command line says, by the names of parameters
+    outputs : the files that the command is going to write, by option
+    progress : whether a bar shows the bytes that were read
+    once : whether one pass over the rows is enough for the command
     """
     options = {
         name: value
@@ -204,46 +223,72 @@ def opened(
     source: Any = paths[0] if len(paths) == 1 else list(paths)
     if not is_out_of_memory(source):
         table, context = chosen_columns(read_file(source), *choice)
-        coded = parsed_codes(wanted.na_values)
-        alike: dict[tuple[str, ...], list[str]] = {}
-        for column, words in words_for_missing(table).items():
-            if not set(words) <= set(coded):
-                alike.setdefault(words, []).append(repr(column))
-        for words, columns in alike.items():
-            where = f"column{'s' if len(columns) > 1 else ''} {listed(columns)}"
-            read, what = ("is read as a level like any other", "it means a missing value")
-            if len(words) > 1:
-                read, what = ("are read as levels like any other", "they mean missing values")
-            say(
-                f"note: {listed(map(repr, words))} in {where} {read}; if {what}, pass"
-                f" --na={','.join(words)}"
-            )
+        _say_words(table, wanted)
         return table, context, options
-    names = [
-        name for name in open_stream(source, choice[0] or ()).schema.names if not is_index(name)
-    ]
+    return *_batches(source, choice, outputs, wanted, progress, once), options
+
+
+def _say_words(table: pd.DataFrame, wanted: Options) -> None:
+    """Tell of words such as `NA` that were read as levels, and may mean a missing value.
+
+    Columns with the same words share a sentence; words that `--na` names mean what it says.
+    """
+    named_by_option = parsed_codes(wanted.na_values)
+    columns_by_words: dict[tuple[str, ...], list[str]] = {}
+    for column, words in words_for_missing(table).items():
+        if not set(words) <= set(named_by_option):
+            columns_by_words.setdefault(words, []).append(repr(column))
+    for words, columns in columns_by_words.items():
+        where = f"column{'s' if len(columns) > 1 else ''} {listed(columns)}"
+        if len(words) > 1:
+            reading = "are read as levels like any other"
+            meaning = "they mean missing values"
+        else:
+            reading = "is read as a level like any other"
+            meaning = "it means a missing value"
+        say(
+            f"note: {listed(map(repr, words))} in {where} {reading}; if {meaning}, pass"
+            f" --na={','.join(words)}"
+        )
+
+
+def _batches(
+    source: Any,
+    choice: Sequence[Any],
+    outputs: Mapping[str, Path | None],
+    wanted: Options,
+    progress: bool,
+    once: bool,
+) -> tuple[Any, Any]:
+    """The scan of files that are read in batches, or the files themselves, and the context.
+
+    Nothing but the names of the columns is read before all that can be refused is. A search with
+    lags that comes back to its rows takes the files, and cannot leave columns out.
+    """
+    stream = open_stream(source, choice[0] or ())
+    names = [name for name in stream.schema.names if not is_index(name)]
     kept, context = chosen_names(names, *choice)
     check_scannable(context, wanted)
     files = files_of(source)
     check_apart(tuple(outputs.values()), files)
-    if not once and wanted.lags is not None:
-        if len(kept) < len(names):
-            raise NotYetError(
-                "not yet: --columns and --drop with lags for a table that is read in batches; write"
-                " a file with these columns alone"
-            )
-        say(
-            f"{spoken(files)} {'is' if len(files) == 1 else 'are'} read in batches, once for every"
-            " search"
+    read = f"{spoken(files)} {'is' if len(files) == 1 else 'are'} read"
+    if once or wanted.lags is None:
+        say(f"{read} once, in batches")
+        return scanned_once(source, context, wanted, progress, kept), context
+    if len(kept) < len(names):
+        raise NotYetError(
+            "not yet: --columns and --drop with lags for a table that is read in batches; write"
+            " a file with these columns alone"
         )
-        return source, context, options
-    say(f"{spoken(files)} {'is' if len(files) == 1 else 'are'} read once, in batches")
-    return scanned_once(source, context, wanted, progress, kept), context, options
+    say(f"{read} in batches, once for every search")
+    return source, context
 
 
 def read_whole(path: Path) -> pd.DataFrame:
-    """The table of a file for a command that needs its rows; a sentence comes before one that may
-    not fit.
+    """The table of a file, for a command that needs its rows.
+
+    A file that may not fit into memory is announced by a sentence, not refused: the reader knows
+    the machine better.
     """
     path = table_file(path)
     if path.is_file() and is_out_of_memory(path):
@@ -255,8 +300,9 @@ def read_whole(path: Path) -> pd.DataFrame:
 
 
 def chosen_columns(table: pd.DataFrame, *choice: Sequence[str] | None) -> tuple[pd.DataFrame, Any]:
-    """The columns of a table that are searched, those of the context among them, and the
-    context.
+    """The columns of a table that are searched, those of the context among them, and the context.
+
+    `choice` is what `--context`, `--columns` and `--drop` say, in this order.
     """
     names = [str(name) for name in table.columns]
     kept, context = chosen_names(names, *choice)
@@ -269,9 +315,13 @@ def chosen_names(
     columns: Sequence[str] | None,
     drop: Sequence[str] | None,
 ) -> tuple[list[str], list[str | Indicator] | None]:
-    """The names that `--context`, `--columns` and `--drop` leave, and the context."""
+    """The names that `--context`, `--columns` and `--drop` leave, and the context.
+
+    Columns of the context stay although `--columns` does not list them; `--drop` wins over both,
+    and a missing context is refused later, in the words of `discover`.
+    """
     parsed = parsed_context(context or (), names)
-    needed = [one.column if isinstance(one, Indicator) else one for one in parsed or ()]
+    needed = [entry.column if isinstance(entry, Indicator) else entry for entry in parsed or ()]
     kept = _listed(names, columns or ())
     dropped = _listed(names, drop or ())
     return [
@@ -280,38 +330,48 @@ def chosen_names(
 
 
 def _listed(names: Sequence[str], texts: Sequence[str]) -> list[str]:
-    """The columns that are listed: one in every text, or several with commas."""
+    """The columns that texts list: one in every text, or several with commas.
+
+    A text that is the name of a column is that column, commas included.
+    """
     parts = (
         part.strip() for text in texts for part in ([text] if text in names else text.split(","))
     )
-    found = [part for part in parts if part]
-    check_are_columns(found, names)
-    return found
+    columns = [part for part in parts if part]
+    check_are_columns(columns, names)
+    return columns
 
 
 def parsed_context(texts: Sequence[str], names: Sequence[str]) -> list[str | Indicator] | None:
-    """What `--context` says: columns of the table, and thresholds or bins of some.
+    """The context that `--context` names: columns of the table, and thresholds or bins of some.
+
+    A text that is the name of a column is that column, whatever signs are in it. None stands for no
+    context.
 
     >>> parsed_context(["soil"], ["soil", "VPD"])
     ['soil']
     >>> [one.name for one in parsed_context(["VPD > 0.6"], ["VPD"])]
     ['VPD > 0.6']
     """
-    found: list[str | Indicator] = [
+    context: list[str | Indicator] = [
         text if text in names else condition(text) or text for text in texts
     ]
-    for one in found:
-        if isinstance(one, str) and one not in names and any(sign in one for sign in "<>="):
+    for entry in context:
+        if isinstance(entry, str) and entry not in names and any(sign in entry for sign in "<>="):
             raise OptionError(
-                f"context is {one!r}, expected a column, or 'X > 0.6', 'X <= 0.6', 'X > best', "
+                f"context is {entry!r}, expected a column, or 'X > 0.6', 'X <= 0.6', 'X > best', "
                 "'0.3 < X <= 0.6', 'X bins 4' or 'X bins 0.3, 0.6'"
             )
-    check_are_columns([one.column for one in found if isinstance(one, Indicator)], names)
-    return found or None
+    cut_columns = [entry.column for entry in context if isinstance(entry, Indicator)]
+    check_are_columns(cut_columns, names)
+    return context or None
 
 
 def parsed_kinds(declarations: Iterable[str] | None) -> dict[str, str]:
-    """Kinds by column from `column=kind` declarations.
+    """The declared kinds by column, from `column=kind` declarations.
+
+    The last equals sign separates, since names may have one. Unknown kinds and columns are refused
+    by the reader of the table, in the words of the library.
 
     >>> parsed_kinds(["R=categorical", "a=b=continuous"])
     {'R': 'categorical', 'a=b': 'continuous'}
@@ -328,19 +388,29 @@ def parsed_kinds(declarations: Iterable[str] | None) -> dict[str, str]:
 
 
 def context_value(contexts: Iterable[Any], text: str) -> Any:
-    """The context value that is written so; a combination of values is written with commas."""
+    """The context value that is written so; a combination of values is written with commas.
+
+    Values may be numbers: `1` on the command line is the value 1 of the table. An unknown text is
+    refused with the nearest value that there is.
+    """
     written = {context_text(value): value for value in contexts}
     return list(written.values())[context_place(tuple(written), text)]
 
 
 def context_text(value: Any) -> str:
-    """A context value as it is written."""
+    """The context value as it is written on the command line and in tables: `dry`, or `dry,2`.
+
+    It is the inverse of `context_value` among the values of one result.
+    """
     return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
 def check_outputs(outputs: Mapping[str, Path | None], inputs: Sequence[Path | None] = ()) -> None:
-    """Return if the files, by option, can be written, none of them is an input, and no two are the
-    same.
+    """Refuse files that cannot be written, that are inputs of the command, or that are asked for
+    twice.
+
+    `outputs` are by option, None where the option is not used, so that the sentence can name it. It
+    comes first in every command, so that no search runs for a file that cannot be saved.
     """
     asked = {option: file for option, file in outputs.items() if file is not None}
     files = [file for file in asked.values() if not is_stdout(file)]
@@ -356,7 +426,7 @@ def check_outputs(outputs: Mapping[str, Path | None], inputs: Sequence[Path | No
 
 
 def check_apart(outputs: Sequence[Path | None], inputs: Sequence[Path | None]) -> None:
-    """Return if no file that is going to be written is one that is read."""
+    """Refuse a file to write that is one of those that are read, by whatever path."""
     for file in outputs:
         for other in inputs:
             if (

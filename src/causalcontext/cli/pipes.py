@@ -1,5 +1,9 @@
 """Standard input and output in place of files: `-`, `/dev/stdin`, `/dev/stdout` and pipes, as other
 programs do.
+
+Readers of tables go through a file several times: for the delimiter, the encoding, the kinds. So
+what comes through a pipe is copied to a file first (`_spooled`), in a private folder that is
+removed when the command ends. Since a pipe has no name, its bytes say what kind of table it is.
 """
 
 from __future__ import annotations
@@ -28,14 +32,14 @@ STDOUT = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
 
 
 def is_stdout(path: Path | None) -> bool:
-    """Whether a file to write is standard output, where nothing but its content may then be
+    """True if a file to write is standard output, where nothing but its content may then be
     written.
     """
     return path is not None and str(path) in STDOUT
 
 
 def write_text(path: Path, text: str) -> None:
-    """The text is in the file, or on standard output."""
+    """Write the text to the file, as a whole or not at all, or to standard output."""
     if not is_stdout(path):
         write_whole(path, text)
         return
@@ -44,14 +48,18 @@ def write_text(path: Path, text: str) -> None:
 
 
 def write_json(path: Path, content: Any) -> None:
-    """Plain lists, mappings, numbers and text, or a table row by row, are in the file as JSON."""
+    """Write the content to the file as JSON.
+
+    The content is made of plain lists, mappings, numbers and text; a table becomes a list with one
+    object a row.
+    """
     if hasattr(content, "to_json"):
         content = json.loads(content.to_json(orient="records", force_ascii=False))
     write_text(path, json.dumps(content, ensure_ascii=False, indent=2) + "\n")
 
 
 def save_result(result: ContextGraphs, path: Path, rows: bool = False) -> None:
-    """The result is in the file, or on standard output."""
+    """Write the result to the file, or to standard output; with `rows`, together with its table."""
     write_text(path, result_text(result, rows))
 
 
@@ -61,8 +69,10 @@ def loaded(path: Path) -> ContextGraphs:
 
 
 def table_file(path: Path) -> Path:
-    """The file itself; or a file for the time of the command that holds what comes through a
-    pipe.
+    """The path of a table that can be read several times.
+
+    A file is itself; what comes through a pipe is copied to a file with the ending that its path,
+    or its first bytes, call for. The copy is there for the time of the command.
     """
     if not is_pipe(path):
         return path
@@ -76,7 +86,7 @@ def table_file(path: Path) -> Path:
 
 
 def is_pipe(path: Path) -> bool:
-    """Whether a path means standard input, a pipe or a device rather than a file or a folder."""
+    """True if a path means standard input, a pipe or a device rather than a file or a folder."""
     if str(path) in STDIN:
         return True
     try:
@@ -87,7 +97,10 @@ def is_pipe(path: Path) -> bool:
 
 
 def _spooled(path: Path, name: str) -> Path:
-    """A file with all that comes through a pipe; it is deleted when the command ends."""
+    """A file with all that comes through a pipe; it is deleted when the command ends.
+
+    An empty stream is refused here, since no reader could say what is missing.
+    """
     folder = tempfile.mkdtemp(prefix="causalcontext-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     content = Path(folder, name)
@@ -111,6 +124,9 @@ def _spooled(path: Path, name: str) -> Path:
 def _ending_of_content(file: Path) -> str:
     """The ending that a table would have as a file: Parquet, or text with commas or tabs, gzipped
     or not.
+
+    Parquet begins with `PAR1`, gzip with `1f 8b`. The first line tells tabs from commas; one with
+    neither or both is a `.csv`, whose reader finds its delimiter by itself.
     """
     with file.open("rb") as content:
         head = content.read(HEAD_BYTES)

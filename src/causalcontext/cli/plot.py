@@ -1,4 +1,13 @@
-"""`causalcontext plot`: a picture of a saved result."""
+"""`causalcontext plot`: a picture of a saved result.
+
+    causalcontext plot result.json graphs.svg
+    causalcontext plot result.json union.pdf --kind union
+    causalcontext plot result.json difference.png --kind difference --only dry --only wet
+
+The ending of the file says the format. Paths and kinds are checked before the result is read, and
+drawing needs no screen (`Agg`). Results with lags have kinds of their own (`TIME_KINDS`), which are
+refused for others by the drawing itself.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,13 @@
-"""`causalcontext report`: a page about a saved result."""
+"""`causalcontext report`: a page about a saved result.
+
+    causalcontext report result.json              writes result.html beside it
+    causalcontext report result.json page.html --diagnose
+    causalcontext discover soil.csv --context soil --json - | causalcontext report - page.html
+
+The page asks nothing of a network and holds all answers that the file can give. Diagnoses that
+search again are asked with `--diagnose` alone, since they take longer than reading the file. A
+result that comes through a pipe has no name that the page could take.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,17 @@
-"""`causalcontext stability`: what is found again in bootstrap samples of a table."""
+"""`causalcontext stability`: the shares of bootstrap samples in which edges and marks are found
+again.
+
+    causalcontext stability soil.csv --context soil --samples 200
+    causalcontext stability soil.csv --context soil --csv shares.csv --report page.html
+    causalcontext stability "year-*.parquet" --context soil --samples 50
+
+The table is searched once as `discover` does, then `--samples` times on rows that are drawn with
+replacement inside every context, with the same options and seed.
+
+A share is one of samples, 0 to 1: of those with an edge, and of those with each mark. The table on
+the terminal begins with the most stable edges and leaves out marks that no sample has; `--csv` has
+the order of the result, and names that a spreadsheet cannot take for a formula (`harmless`).
+"""
 
 from __future__ import annotations
 
@@ -39,20 +52,20 @@ def stability(
     shown = progress and sys.stderr.isatty()
     table, read_context, chosen = opened(asked, outputs, shown)
     result = discover(table, read_context, progress=shown, **chosen)
-    stable = result.stability(samples, seed=chosen.get("seed", 0), progress=shown)
-    found = stable.edges()
+    stability_of_result = result.stability(samples, seed=chosen.get("seed", 0), progress=shown)
+    edges = stability_of_result.edges()
     if report is not None:
-        write_report(result, report, stability=stable)
+        write_report(result, report, stability=stability_of_result)
     if output is not None:
-        named = {name: found[name].map(harmless) for name in ("x", "y", "context")}
+        named = {name: edges[name].map(harmless) for name in ("x", "y", "context")}
         write_text(
             output,
-            found.assign(**named).to_csv(index=False, float_format="%.4g", lineterminator="\n"),
+            edges.assign(**named).to_csv(index=False, float_format="%.4g", lineterminator="\n"),
         )
     if is_stdout(output):
         return
-    shares = [name for name in found.columns if name not in ("x", "y", "context", "found")]
-    used = [name for name in shares if name == "present" or found[name].any()]
+    shares = [name for name in edges.columns if name not in ("x", "y", "context", "found")]
+    used = [name for name in shares if name == "present" or edges[name].any()]
     rows = [
         [
             str(row["x"]),
@@ -61,6 +74,6 @@ def stability(
             str(row["context"]),
             *(f"{row[name]:.2f}" for name in used),
         ]
-        for row in found.sort_values("present", ascending=False, kind="stable").to_dict("records")
+        for row in edges.sort_values("present", ascending=False, kind="stable").to_dict("records")
     ]
     show_table(f"{samples} bootstrap samples", ["", "found", "", "context", *used], rows, "edges")

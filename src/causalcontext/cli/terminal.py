@@ -1,5 +1,10 @@
 """Output on the terminal: pages and tables on stdout, one sentence on stderr when a command ends
 early.
+
+Three rules hold for all commands. Standard output holds answers and nothing else, so that it can be
+piped; notes and errors go to stderr, one line each. Text of a table (names, levels) is data: its
+control characters are spelled out, and its brackets are no markup. A sentence of the library speaks
+of Python's options, and `spoken` turns them into those of the command line.
 """
 
 from __future__ import annotations
@@ -28,8 +33,11 @@ from causalcontext.report.advice import on_the_command_line
 
 @contextmanager
 def one_sentence() -> Iterator[None]:
-    """What the library refuses ends the command with one sentence and exit code 2, Ctrl-C with
+    """End the command as its error says: a refusal with one sentence and exit code 2, Ctrl-C with
     130.
+
+    It is a context manager around every command (`app.py`). Errors that are no `CausalContextError`
+    are bugs, and pass with their traceback.
     """
     try:
         yield
@@ -45,7 +53,10 @@ def one_sentence() -> Iterator[None]:
 
 
 def close_stdout() -> None:
-    """What Python writes to standard output once more when it ends goes nowhere."""
+    """Send to nowhere what Python writes to standard output once more when it ends.
+
+    It flushes the stream at exit, which would fail again where the reader has gone.
+    """
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
@@ -59,18 +70,20 @@ class Page(Console):
 
 
 def say(sentence: str) -> None:
-    """The sentence is on stderr, on one line."""
+    """Write the sentence to stderr, on one line."""
     sys.stderr.write(spoken(sentence).replace("\n", " ") + "\n")
 
 
 def print_line(text: str) -> None:
-    """The text is on stdout as it is, for other programs to read."""
+    """Write the text to stdout as it is, for other programs to read."""
     Page().out(text, highlight=False)
 
 
 def show_page(page: str) -> None:
-    """Paragraphs are on stdout, the first line of each in bold; lines keep their length in a
+    """Write paragraphs to stdout, the first line of each in bold; lines keep their length in a
     pipe.
+
+    Paragraphs are separated by an empty line, as the library's own texts are.
     """
     text = Text()
     for number, paragraph in enumerate(page.split("\n\n")):
@@ -84,15 +97,20 @@ def show_page(page: str) -> None:
 def show_table(
     title: str, header: Sequence[str], rows: Sequence[Sequence[str]], what: str = "rows"
 ) -> None:
-    """A table is on stdout; its cells are data, so that `[bold]` in one of them shows as itself."""
+    """Write a table to stdout; its cells are data, so that `[bold]` in one of them shows as itself.
+
+    Every row has as many cells as the header. Columns of short cells are never broken into lines
+    (`SHORT_CELL`), and rows beyond `MOST_TERMINAL_ROWS` are counted in a last line, in words by
+    `what`.
+    """
     table = Table(
         title=Text(printable(title), style="bold"),
         title_justify="left",
         box=box.SIMPLE_HEAD,
         padding=(0, 1, 0, 0),
     )
-    for place, name in enumerate(header):
-        short = all(len(row[place]) <= SHORT_CELL for row in rows)
+    for position, name in enumerate(header):
+        short = all(len(row[position]) <= SHORT_CELL for row in rows)
         table.add_column(Text(name), overflow="fold", no_wrap=short)
     for row in rows[:MOST_TERMINAL_ROWS]:
         table.add_row(*(Text(spoken(cell)) for cell in row))

@@ -1,4 +1,12 @@
-"""`causalcontext warmup`: everything is compiled for this machine, once."""
+"""`causalcontext warmup`: everything is compiled for this machine, once.
+
+Without it, the first search of each kind compiles what it needs. The sentence says where the code
+is kept, or that no folder could be written: then every process compiles anew, and the command was
+of no use.
+
+The parts are those of `methods/ahead.py` (`PARTS`, by which a search compiles its own, and
+`WHOLE`); two processes take one after the other.
+"""
 
 from __future__ import annotations
 
