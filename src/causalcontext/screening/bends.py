@@ -50,7 +50,12 @@ from causalcontext.screening.settings import (
 
 
 def bent_relations(columns: Columns, gone: frozenset[int]) -> list[Relation]:
-    """Numbers that are smooth functions of one other, whatever the curve."""
+    """The numbers that are smooth functions of one other, whatever the curve.
+
+    Every pair is held against a glance, then against all rows. If each is a function of the other,
+    either may be left out, and the slopes are known; else only the value may be, as the square of a
+    number of both signs.
+    """
     numbers = [j for j in columns.numbers(gone) if is_fine(columns.values[j])]
     if len(numbers) < 2:
         return []
@@ -90,8 +95,8 @@ def bent_relations(columns: Columns, gone: frozenset[int]) -> list[Relation]:
 
 
 def line_plainness(columns: Columns, value: int, of: int) -> dict[int, int]:
-    """How plain the line between two columns is when it is solved for each of them; empty where no
-    line is exact.
+    """The plainness of the line between two columns when it is solved for each of them, 2 or 0;
+    empty where no line is exact.
 
     1.8 celsius + 32 is plainer than 0.5556 fahrenheit - 17.78.
     """
@@ -107,10 +112,11 @@ def line_plainness(columns: Columns, value: int, of: int) -> dict[int, int]:
 
 
 def surface_relations(columns: Columns, gone: frozenset[int], closely: bool) -> list[Relation]:
-    """Numbers that are products, ratios or quadratic functions of two others, such as x / y² in any
-    units.
+    """The numbers that are products, ratios or quadratic functions of two others, such as x / y² in
+    any units.
 
-    `closely` asks for exact relations alone.
+    `closely` asks for exact relations alone. Of the relations of three columns the one that leaves
+    least is kept.
     """
     numbers = [j for j in columns.numbers(gone) if is_fine(columns.values[j])]
     if not 2 < len(numbers) <= MOST_COLUMNS_OF_SURFACES:
@@ -139,7 +145,7 @@ def surface_relations(columns: Columns, gone: frozenset[int], closely: bool) -> 
 
 
 def is_fine(values: Floats) -> bool:
-    """Whether a number has values enough to bend with another one."""
+    """True if a number has values and rows enough to bend with another one."""
     finite = values[np.isfinite(values)]
     return (
         finite.size >= FEWEST_ROWS_OF_A_RELATION
@@ -148,8 +154,13 @@ def is_fine(values: Floats) -> bool:
 
 
 def roughness(x: Floats, table: Floats) -> Floats:
-    """For every column, how far values lie from the line between their neighbours in the order of
-    x, by their sd.
+    """The distance of values from the line between their neighbours in the order of x, for every
+    column, by its standard deviation, shape (columns,).
+
+    `x` has shape (rows,) and `table` shape (columns, rows). A value between two neighbours, at w
+    and 1 - w of the way, would be off by noise of its own and theirs, sqrt(1 + w² + (1 - w)²) times
+    that of a row, by which the distance is divided. Rows at both ends are left out, since
+    neighbours are far away there. Infinite for a constant column.
     """
     order = np.argsort(x, kind="stable")[: int(np.isfinite(x).sum())]
     cut = int(SHARE_AT_ENDS_OF_A_CURVE * order.size)
@@ -175,6 +186,12 @@ def roughness(x: Floats, table: Floats) -> Floats:
 
 
 def _is_curve(columns: Columns, value: int, of: int) -> bool:
+    """True if a column is a smooth function of another one, in all rows: by the roughness between
+    neighbours, or as a line or parabola.
+
+    Trends are smooth functions of each other by their order alone, so only the second counts for
+    them.
+    """
     pair = complete(columns.values, [of, value])
     pair = pair[:, :: max(1, pair.shape[1] // MOST_ROWS_OF_A_CURVE)]
     if pair.shape[1] < FEWEST_ROWS_OF_A_RELATION:
@@ -190,11 +207,15 @@ def _is_curve(columns: Columns, value: int, of: int) -> bool:
 
 
 def _powers(x: Floats) -> Floats:
+    """1, x and x², shape (3, rows)."""
     return np.array([np.ones_like(x), x, x**2])
 
 
 def _left(value: Floats, of: Floats) -> float:
-    """1 - R² of a regression; `of` has the constant."""
+    """The misfit 1 - R² of a regression, with the variance of residuals over n - p.
+
+    `value` has shape (rows,) and `of`, which has the constant, shape (p, rows).
+    """
     slopes = np.linalg.lstsq(of.T, value, rcond=None)[0]
     spare = max(value.size - len(of), 1)
     return float(((value - slopes @ of) ** 2).sum() / spare / max(value.var(), 1e-300))
@@ -216,13 +237,19 @@ FORMS: tuple[tuple[str, Callable[[Floats], Floats], bool], ...] = (
 
 
 def curve_words(columns: Columns, value: int, of: int) -> str:
-    """The name of a function of one column, if it has one; values on a grid may be rounded."""
+    """The words on a function of one column, its name if it has one; values on a grid may be
+    rounded.
+
+    A line comes first, then the functions of `FORMS`, exponentials and logarithms in other units,
+    and parabolas. Rounding to a step h leaves h² / 12, half as much again by chance.
+    """
     y, x = complete(columns.values, [value, of])
     name = columns.names[of]
     rounding = columns.steps[value] ** 2 / 12.0 / max(float(y.var()), 1e-300)
     allowed = max(LARGEST_TRACE**2, 1.5 * rounding)
 
     def ending(left: float) -> str:
+        """The words on the closeness of a function that leaves this share of the variance."""
         if left < EXACT_RESIDUAL**2:
             return ENDING[Fit.EXACT]
         return ENDING[Fit.ROUNDED if left < 1.5 * rounding else Fit.TRACE]
@@ -258,25 +285,30 @@ def _line_words(y: Floats, x: Floats, name: str, exact: bool) -> str:
 
 
 def _line_left(y: Floats, x: Floats) -> float:
+    """The misfit of a line; infinite where the other column is constant or undefined."""
     if not np.isfinite(x).all() or np.ptp(x) == 0.0:
         return np.inf
     return _left(*_two(y, x))
 
 
 def _two(y: Floats, x: Floats) -> tuple[Floats, Floats]:
+    """The value and the terms 1 and x of a line, in standard units."""
     both = standard(np.array([y, x]))
     return both[0], np.array([np.ones_like(y), both[1]])
 
 
 def _basis(t: Floats, y: Floats) -> Floats:
-    """The terms of a surface, shape (6, ..., rows)."""
+    """The terms of a surface, 1, y, y², t, t y, t y², shape (6, ..., rows)."""
     constant = np.ones(np.broadcast(t, y).shape)
     return np.stack([constant, y * constant, y**2 * constant, t * constant, t * y, t * y**2])
 
 
 def beyond_surfaces(table: Floats, t: int, others: list[int]) -> Floats:
-    """1 - R² of every column by the surfaces of one column with every other, shape (others,
-    columns).
+    """The misfit 1 - R² of every column by the surfaces of one column with every other, shape
+    (others, columns).
+
+    `table` has shape (columns, rows) in standard units, `t` is the column and `others` the other
+    ones.
     """
     terms = np.moveaxis(_basis(table[t], table[others]), 0, -1)  # shape (others, rows, 6)
     basis = np.linalg.qr(terms)[0]
@@ -288,7 +320,12 @@ def beyond_surfaces(table: Floats, t: int, others: list[int]) -> Floats:
 def _surface(
     columns: Columns, value: int, t: int, y: int, closely: bool
 ) -> tuple[float, Relation] | None:
-    """How much is left over, and the relation; None where this is none."""
+    """The misfit and the relation of a surface of two columns; None where this is none.
+
+    With t and y in standard units, the value is regressed on 1, y, y², t, t y and t y². It is none
+    if residuals are larger than a trace or the rounding of the three columns, by the slopes of the
+    surface h |d value / d column| for steps h, and none if y alone or t alone is as good.
+    """
     three = complete(columns.values, [value, t, y])
     three = three[:, :: max(1, three.shape[1] // MOST_ROWS_OF_A_CURVE)]
     if three.shape[1] < FEWEST_ROWS_OF_A_SURFACE:
@@ -306,38 +343,38 @@ def _surface(
     relative = float(np.sqrt(left))
     relative = 0.0 if relative < EXACT_SURFACE_RESIDUAL else relative
     fit = closeness(table[0] - coefficients @ basis, grid, relative, np.array([0.5]), logs=False)
-    if fit < (Fit.EXACT if closely else Fit.TRACE) or (
-        fit == Fit.TRACE and relative > LARGEST_TRACE_OF_A_SURFACE
-    ):
+    is_loose = fit == Fit.TRACE and relative > LARGEST_TRACE_OF_A_SURFACE
+    if is_loose or fit < (Fit.EXACT if closely else Fit.TRACE):
         return None
-    if min(_left(table[0], basis[:3]), _left(table[0], basis[[0, 3]])) < 4.0 * max(
-        left, EXACT_RESIDUAL**2
-    ):
-        return None  # one of the two is enough
+    left_by_one = min(_left(table[0], basis[:3]), _left(table[0], basis[[0, 3]]))
+    if left_by_one < 4.0 * max(left, EXACT_RESIDUAL**2):
+        return None
     everywhere = (columns.values[[value, t, y]] - mean[:, None]) / scale[:, None]
+    by_t, by_y = _surface_slopes(coefficients, everywhere)
     slopes = {
-        column: np.log(np.maximum(np.abs(slope), 1e-12)) + np.log(scale[0] / scale[place])
-        for column, place, slope in zip(
-            (t, y), (1, 2), _surface_slopes(coefficients, everywhere), strict=True
-        )
+        t: np.log(np.maximum(np.abs(by_t), 1e-12)) + np.log(scale[0] / scale[1]),
+        y: np.log(np.maximum(np.abs(by_y), 1e-12)) + np.log(scale[0] / scale[2]),
     }
-    others = {
-        column: [other for other in (value, t, y) if other != column] for column in (value, t, y)
-    }
-    names = {column: sorted(columns.names[other] for other in others[column]) for column in others}
-    products = {column: product_words(columns, column, others[column]) for column in others}
     words = {
-        column: products[column] or f"is a function of {' and '.join(names[column])}"
-        for column in (value, t, y)
+        value: surface_words(columns, value, [t, y]) + ENDING[fit],
+        t: surface_words(columns, t, [value, y]) + ENDING[fit],
+        y: surface_words(columns, y, [value, t]) + ENDING[fit],
     }
-    ending = ENDING[fit]
-    return left, Relation(
-        value, (t, y), {column: text + ending for column, text in words.items()}, slopes
-    )
+    return left, Relation(value, (t, y), words, slopes)
+
+
+def surface_words(columns: Columns, value: int, of: list[int]) -> str:
+    """The words on a column that is a smooth function of two others: a product or a ratio with
+    their names, or a function of them.
+    """
+    names = sorted(columns.names[other] for other in of)
+    return product_words(columns, value, of) or f"is a function of {' and '.join(names)}"
 
 
 def _surface_slopes(coefficients: Floats, table: Floats) -> tuple[Floats, Floats]:
-    """The derivatives of a surface by its two columns, the second and third of three."""
+    """The derivatives of a surface by its two columns, the second and third of three, both of shape
+    (rows,).
+    """
     t = table[1]
     y = table[2]
     by_t = coefficients[3] + coefficients[4] * y + coefficients[5] * y**2
@@ -350,8 +387,8 @@ def _surface_slopes(coefficients: Floats, table: Floats) -> tuple[Floats, Floats
 
 
 def product_words(columns: Columns, value: int, of: list[int]) -> str:
-    """That a column is the product of two others or their ratio, in their own units; empty where it
-    is neither.
+    """The words on a column that is the product of two others or their ratio, in their own units;
+    empty where it is neither.
     """
     z, a, b = complete(columns.values, [value, *of])
     allowed = max(

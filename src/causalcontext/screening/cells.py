@@ -82,6 +82,11 @@ class Cell:
     thirds: bool = False
     code: bool = False
 
+    @property
+    def is_plain(self) -> bool:
+        """True without unit, decimal comma and separators, as a program reads numbers."""
+        return not (self.unit or self.commas or self.thirds)
+
 
 @dataclass(frozen=True)
 class TextNumbers:
@@ -128,7 +133,7 @@ pass convert=True to read the numbers, or declare kinds={'dose': 'categorical'} 
     others = [text for text in no_numbers if text.strip() not in WORDS]
     if len(known) < FEWEST_NUMBERS_IN_TEXT or len(known) < MOSTLY * (len(known) + len(others)):
         return None
-    if all(not cell.unit and not cell.commas and not cell.thirds for cell in known):
+    if all(cell.is_plain for cell in known):
         return _of_plain_numbers(name, plain, cells, bool(words or others))
     if others:
         return _refused(

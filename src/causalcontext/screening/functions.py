@@ -114,11 +114,13 @@ def functions_of_others(
     linked: Collection[str] = (),
 ) -> tuple[LeftOut, ...]:
     """The system variables that are left out since others determine them; none of those that the
-    caller keeps.
+    caller keeps (`kept`).
 
-    Of several that could go, it is none of those that knowledge has named, unless it has named all
-    of them; then it is none of those of which knowledge has named a link, unless it has named links
-    of all of them.
+    Of several that could go, it is none of those that knowledge has named (`named`), unless it has
+    named all of them; then it is none of those of which knowledge has named a link (`linked`),
+    unless it has named links of all of them. Relations are taken one after the other. The first
+    choice of each is the column that looks made; where scores choose another one, all relations are
+    searched again without it.
 
     >>> from causalcontext.data.tables import read_table
     >>> random = np.random.default_rng(1)
@@ -158,8 +160,8 @@ def functions_of_others(
 
 
 def _different_rows(columns: Columns) -> Bools | None:
-    """The rows without those that repeat an earlier one in every column but contexts; None where
-    all are asked.
+    """True in the rows that do not repeat an earlier one in every column but contexts, shape
+    (rows,); None where all are asked.
 
     In a table of doubled rows, or of two sites that had the same series, every number determines
     every other one. Where rows are few in kind, as those of categories are, all of them stay.
@@ -183,6 +185,8 @@ def _different_rows(columns: Columns) -> Bools | None:
 def _relations(columns: Columns, gone: frozenset[int]) -> list[Relation]:
     """All relations, each among columns that are left when those before it are without their
     column.
+
+    A family is searched as long as it has new relations: of four copies of a column three go.
     """
     relations = list[Relation]()
     without = set(gone)
@@ -203,6 +207,9 @@ def _candidates(columns: Columns, relation: Relation) -> list[int]:
     """The columns of a relation that may be left out, the likeliest original first."""
 
     def looks_made(column: int) -> tuple[int, bool, int, int]:
+        """The rank of a column, a tuple, by its missing cells, its name, its plainness and its
+        trust: the last of the order looks made.
+        """
         missing = int(np.isnan(columns.values[column]).sum())
         return missing, bool(columns.sounds_made[column]), relation.plainness.get(column, 0), column
 
@@ -213,17 +220,20 @@ def _candidates(columns: Columns, relation: Relation) -> list[int]:
 
 
 def _default(columns: Columns, relation: Relation) -> int:
+    """The column of a relation that goes unless scores say otherwise: the last one that was
+    certainly made, else the last candidate.
+    """
     candidates = _candidates(columns, relation)
     certain = [column for column in candidates if _is_made(columns, relation, column)]
     return certain[-1] if certain else candidates[-1]
 
 
 def _is_made(columns: Columns, relation: Relation, column: int) -> bool:
-    """Whether a column is a prediction or a residual of least squares, or the rank or the scaled
+    """True if a column is a prediction or a residual of least squares, or the rank or the scaled
     values of one other.
 
-    So is the only column that was rounded. Scaled values have mean 0 and sd 1, or go from 0 to 1; a
-    total of such columns is none of them.
+    So is the only column that was rounded. Scaled values have mean 0 and standard deviation 1, with
+    n or n - 1, or go from 0 to 1; a total of such columns is none of them.
     """
     if relation.made == column:
         return True
@@ -250,8 +260,13 @@ def _is_made(columns: Columns, relation: Relation, column: int) -> bool:
 
 
 def _is_of_regression(columns: Columns, relation: Relation, column: int) -> bool:
-    """Whether a column has no correlation with all others but one, or what it misses of another
+    """True if a column has no correlation with all others but one, or what it misses of another
     column has none.
+
+    The first are the residuals of a regression, which are orthogonal to its regressors. The second
+    are predictions: their difference from the predicted column, which is outside the relation, is
+    orthogonal to all members. Covariances, shape (columns, members), are compared in standard
+    deviations.
     """
     others = [j for j in (relation.value, *relation.parts) if j != column and columns.is_number[j]]
     if len(others) < 2:
@@ -276,7 +291,12 @@ def _is_of_regression(columns: Columns, relation: Relation, column: int) -> bool
 
 
 def _chosen(data: Dataset, columns: Columns, relation: Relation, gone: Collection[int]) -> int:
-    """The column of a relation whose absence leaves the best score."""
+    """The column of a relation whose absence leaves the best score.
+
+    It is the default where nothing is to choose: there is one candidate, the default was certainly
+    made, or it has more missing cells. Of the others, scores nearer than a tie to the best say
+    nothing, and the last one of these goes. A table that cannot be scored leaves the default.
+    """
     candidates = _candidates(columns, relation)
     default = _default(columns, relation)
     members = [relation.value, *relation.parts]
@@ -313,7 +333,11 @@ def _chosen(data: Dataset, columns: Columns, relation: Relation, gone: Collectio
 
 
 def _near(columns: Columns, members: list[int], gone: Collection[int]) -> list[int]:
-    """Other columns, those that go most with the members of a relation."""
+    """Other columns, those that go most with the members of a relation, `MOST_COLUMNS_BESIDE` at
+    most.
+
+    The strength is the largest correlation with a member, of which chance gives about 1 / sqrt(n).
+    """
     others = [
         j
         for j in range(len(columns.names))
@@ -337,6 +361,10 @@ def _score_without(
 ) -> float:
     """The score of the best model of some columns without one, as a density of the same columns for
     all of them.
+
+    The sum of log |d value / d column| over the rows turns the density of the others into that with
+    `left_out` in place of the value. Scores are of columns in standard units, for which n log s
+    makes up, s being the standard deviation of the column. `wanted` are the columns of the models.
     """
     places = {columns.places[column] for column in wanted if column != left_out}
     # Columns of which contexts are made stay, whatever they are.
@@ -362,8 +390,8 @@ def _score_without(
 
 
 def _rows_scored(columns: Columns) -> Ints:
-    """The rows that are scored, the same ones whatever the order of rows and columns: they have the
-    smallest keys.
+    """The numbers of the rows that are scored, the same ones whatever the order of rows and
+    columns: they have the smallest keys.
 
     A key is the fraction of a sum of ranks, each times another irrational number.
     """
@@ -377,7 +405,7 @@ def _rows_scored(columns: Columns) -> Ints:
 
 
 def _is_large(data: Dataset, position: int) -> bool:
-    """Whether a category has more levels than a model takes."""
+    """True if a category has more levels than a model takes."""
     return (
         data.kinds[position] in (Kind.CATEGORICAL, Kind.ORDERED)
         and len(data.categories.get(position, ())) > MOST_LEVELS
@@ -385,7 +413,7 @@ def _is_large(data: Dataset, position: int) -> bool:
 
 
 def _pooled(data: Dataset) -> Dataset:
-    """The table without its contexts."""
+    """The table without its contexts, as one context."""
     system = list(data.system)
     return replace(
         data,

@@ -1,5 +1,9 @@
 """Thresholds and groups of a number, codes and dummies of a category, and columns that have one
 order.
+
+A column of few levels, or one whose values repeat, is a function of another one if equal values of
+that always have equal values of it. Chance does this as well where few rows repeat, so that every
+claim counts the ways in which rows could have been arranged otherwise.
 """
 
 from __future__ import annotations
@@ -40,8 +44,12 @@ from causalcontext.screening.settings import (
 
 
 def level_relations(columns: Columns, gone: frozenset[int]) -> list[Relation]:
-    """Columns that one other column determines in every row, by repeats, order or a range; of two
-    the later one.
+    """The columns that one other column determines in every row, by repeats, order or a range; of
+    two that determine each other the later one.
+
+    `gone` are the columns that are no longer looked at. Pairs of columns are held against
+    `ROWS_OF_A_LEVEL_GLANCE` rows first, all at once, then against `ROWS_OF_A_SEARCH`, then all
+    rows.
     """
     few = some_rows(columns, ROWS_OF_A_LEVEL_GLANCE)
     look = some_rows(columns, ROWS_OF_A_SEARCH)
@@ -65,25 +73,33 @@ def level_relations(columns: Columns, gone: frozenset[int]) -> list[Relation]:
         if both and value < of:
             continue
         if both:
-            words = {value: _words_both(columns, value, of), of: _words_both(columns, of, value)}
-            slopes = {of: log_slopes(columns.values[value], columns.values[of])}
-            if (
-                columns.is_number[value] != columns.is_number[of]
-            ):  # the code of a category goes, not the category
-                code = value if columns.is_number[value] else of
-                words = {code: words[code]} if columns.may_go[code] else words
-            plainness = (
-                line_plainness(columns, value, of) if columns.is_number[[value, of]].all() else {}
-            )
-            relations.append(Relation(value, (of,), words, slopes, plainness))
+            relations.append(_relation_both_ways(columns, value, of))
         elif columns.may_go[value]:
             relations.append(Relation(value, (of,), {value: _words_one_way(columns, value, of)}))
     return relations
 
 
+def _relation_both_ways(columns: Columns, value: int, of: int) -> Relation:
+    """The relation of two columns that determine each other, either of which may be left out.
+
+    The code of a category goes, not the category.
+    """
+    words = {value: _words_both(columns, value, of), of: _words_both(columns, of, value)}
+    slopes = {of: log_slopes(columns.values[value], columns.values[of])}
+    if columns.is_number[value] != columns.is_number[of]:
+        code = value if columns.is_number[value] else of
+        words = {code: words[code]} if columns.may_go[code] else words
+    are_numbers = bool(columns.is_number[[value, of]].all())
+    plainness = line_plainness(columns, value, of) if are_numbers else {}
+    return Relation(value, (of,), words, slopes, plainness)
+
+
 def near_copies(columns: Columns, gone: frozenset[int]) -> list[Relation]:
-    """Numbers that have the value of another one in nearly every row, and another value in some:
-    copies with slips.
+    """The numbers that have the value of another one in nearly every row, and another value in
+    some: copies with slips.
+
+    Beside such a copy links among other columns were lost and arrows turned. The one with the slips
+    goes where scores tell.
     """
     usable = [
         j
@@ -115,8 +131,8 @@ def near_copies(columns: Columns, gone: frozenset[int]) -> list[Relation]:
 
 
 def second_measurements(columns: Columns, gone: frozenset[int]) -> list[Relation]:
-    """Numbers in the same units, with the same mean and spread, that hardly differ: one thing that
-    was measured twice.
+    """The numbers in the same units, with the same mean and spread, that hardly differ: one thing
+    that was measured twice.
     """
     usable = [
         j
@@ -144,6 +160,9 @@ def second_measurements(columns: Columns, gone: frozenset[int]) -> list[Relation
 
 
 def _are_one_thing(value: Floats, of: Floats) -> bool:
+    """True if two numbers, shape (rows,), are two measurements of one thing: they differ by little,
+    have one spread and one mean, and this mean is away from 0.
+    """
     spread = float(of.std())
     means = float(value.mean()), float(of.mean())
     # Columns in standard units have the same mean and spread, whatever they measure.
@@ -157,13 +176,18 @@ def _are_one_thing(value: Floats, of: Floats) -> bool:
 
 
 def _effective_values(values: Floats) -> float:
-    """Effective values, 1 / sum p^2."""
+    """Effective values of a number, 1 / sum p²."""
     counts = np.unique(values[np.isfinite(values)], return_counts=True)[1].astype(np.float64)
     return float(counts.sum()) ** 2 / max(float((counts**2).sum()), 1.0)
 
 
 def _determines(values: Floats, columns: Columns, value: int, of: int, clear: float) -> bool:
-    """Whether a column determines another one in all of some rows."""
+    """True if the column `of` determines the column `value` in all of some rows.
+
+    `values` has shape (columns, rows), and `clear` the nats that must speak against chance; with 0
+    a contradiction alone counts. Levels without an order could have been numbered in k! ways, which
+    they must make up for.
+    """
     pair = (values[value], values[of])
     ways = 0.0
     if columns.is_number[of] and are_heaps(*pair):
@@ -178,7 +202,9 @@ def _determines(values: Floats, columns: Columns, value: int, of: int, clear: fl
 
 
 def _ordered_levels(value: Floats, of: Floats) -> Floats:
-    """The levels numbered by the mean of the other column: the order of words means nothing."""
+    """The levels numbered by the mean of the other column, shape (rows,): the order of words means
+    nothing.
+    """
     usable = np.isfinite(value) & np.isfinite(of)
     levels = np.full(value.shape, np.nan)
     if usable.any():
@@ -191,8 +217,11 @@ def _ordered_levels(value: Floats, of: Floats) -> Floats:
 
 
 def _is_function(value: Floats, of: Floats, clear: float = LEAST_NATS_OF_A_FUNCTION) -> bool:
-    """Whether equal values of the one have equal values of the other, more clearly than by
-    chance.
+    """True if equal values of `of` have equal values of `value`, more clearly than by chance.
+
+    If both have one order, chance has n! / prod m! arrangements of n rows with values that m rows
+    have; else the evidence is -log(sum p²) for each row that repeats a value of `of`. Columns that
+    rise or fall from the first row to the last have the same order without being functions.
     """
     usable = np.isfinite(value) & np.isfinite(of)
     value = value[usable]
@@ -218,8 +247,10 @@ def _is_function(value: Floats, of: Floats, clear: float = LEAST_NATS_OF_A_FUNCT
 
 
 def _is_range(value: Floats, of: Floats, clear: float) -> bool:
-    """Whether one of two values is that of all rows in a range of the other column, more clearly
+    """True if one of two values is that of all rows in a range of the other column, more clearly
     than by chance.
+
+    The arrangements that do so, n² of two borders, are set against all of them.
     """
     usable = np.isfinite(value) & np.isfinite(of)
     value = value[usable]
@@ -237,17 +268,23 @@ def _is_range(value: Floats, of: Floats, clear: float) -> bool:
 
 
 def _has_two_values(values: Floats) -> bool:
+    """True if a column, shape (rows,), has two different values at most, and one at least."""
     known = values[np.isfinite(values)]
     return bool(known.size) and bool(((known == known.min()) | (known == known.max())).all())
 
 
 def _is_monotone(step: Floats) -> bool:
+    """True if no step falls, or none rises."""
     return bool((step >= 0.0).all() or (step <= 0.0).all())
 
 
 def _may_determine(values: Floats) -> Bools:
-    """Entry (i, j): no two of some rows contradict that column i determines column j, which is not
-    constant in them.
+    """True at (i, j) if no two of some rows contradict that column i determines column j, which is
+    not constant in them, shape (columns, columns).
+
+    `values` has shape (columns, rows). Pairs of rows some rows apart are compared. A pair that is
+    equal in i and not in j contradicts; so does one against the order, unless values of i repeat
+    enough for a function that is not monotone.
     """
     with np.errstate(invalid="ignore"):
         step = np.concatenate(
@@ -266,10 +303,11 @@ def _may_determine(values: Floats) -> Bools:
 
 
 def _may_be_groups(values: Floats, levels: Floats) -> Bools:
-    """Entry (i, j): in the order of column i, the rows of every level of j stand together, as far
-    as some rows show.
+    """True at (i, j) if in the order of column i the rows of every level of j stand together, as
+    far as some rows show, shape (columns, columns of levels).
 
-    Of two levels one stands in the middle of the other at most.
+    `values` has shape (columns, rows) and `levels` shape (columns of levels, rows). Of two levels
+    one stands in the middle of the other at most, so that there are at most two borders.
     """
     order = np.argsort(values, axis=1)
     here = np.isfinite(np.take_along_axis(values, order, axis=1))
@@ -283,6 +321,7 @@ def _may_be_groups(values: Floats, levels: Floats) -> Bools:
 
 
 def _words_one_way(columns: Columns, value: int, of: int) -> str:
+    """The words on a column that another one determines, and that does not determine it."""
     name = columns.names[of]
     levels = len(np.unique(columns.values[value][np.isfinite(columns.values[value])]))
     if not columns.is_number[of]:
@@ -298,6 +337,9 @@ def _words_one_way(columns: Columns, value: int, of: int) -> str:
 
 
 def _words_both(columns: Columns, value: int, of: int) -> str:
+    """The words on a column that another one determines and that determines it: a copy, a code, or
+    a function with a name.
+    """
     name = columns.names[of]
     values = columns.values[value]
     other_values = columns.values[of]

@@ -43,7 +43,7 @@ from causalcontext.screening.settings import (
 
 
 class Fit(IntEnum):
-    """How closely a function holds."""
+    """The closeness of a function: none, a trace of noise, rounding of a grid, of the computer."""
 
     NO = 0
     TRACE = 1
@@ -62,6 +62,9 @@ class _Term:
     level: float = np.nan
 
     def of(self, values: Floats) -> Floats:
+        """The values of the regressor, shape (rows,): a column of `values`, shape (columns, rows),
+        or 1 where it has the level and 0 elsewhere; NaN where a cell is missing.
+        """
         column: Floats = values[self.column]
         if np.isnan(self.level):
             return column
@@ -71,10 +74,11 @@ class _Term:
 def linear_relations(
     columns: Columns, gone: frozenset[int], logs: bool, closely: bool
 ) -> list[Relation]:
-    """Numbers that are linear functions of the columns before them, or, with `logs`, logarithms
+    """The numbers that are linear functions of the columns before them, or, with `logs`, logarithms
     that are.
 
-    `closely` asks for exact relations alone.
+    `gone` are the columns that are no longer looked at, and `closely` asks for exact relations
+    alone. Candidates come from some rows; all rows confirm them, with as few terms as it takes.
     """
     rows = some_rows(columns, ROWS_OF_A_SEARCH)
     usable = [j for j in range(len(columns.names)) if j not in gone]
@@ -93,6 +97,9 @@ def linear_relations(
 
 
 def _terms(columns: Columns, rows: Floats, j: int, logs: bool) -> list[_Term]:
+    """The regressors of column j: itself, or a dummy for every level but one of a category.
+    Logarithms take positive numbers of several values alone.
+    """
     values = rows[j][np.isfinite(rows[j])]
     if not values.size:
         return []
@@ -116,7 +123,12 @@ def _terms(columns: Columns, rows: Floats, j: int, logs: bool) -> list[_Term]:
 def _dependent(
     table: Floats, terms: Sequence[_Term], columns: Columns, logs: bool, closely: bool
 ) -> list[tuple[int, list[int]]]:
-    """Terms that those before them may determine, each with these."""
+    """The terms that those before them may determine, by their number, each with these.
+
+    `table` has shape (terms, rows). The terms are made orthogonal one after the other (Gram and
+    Schmidt, twice, which keeps exact relations exact): what is left of a term after those before it
+    is small if they determine it. Such a term takes no part in what follows.
+    """
     usable = np.isfinite(table)
     share = usable.mean(axis=1)
     while (
@@ -168,7 +180,11 @@ def _dependent(
 def _confirmed(
     columns: Columns, value: _Term, before: Sequence[_Term], logs: bool, closely: bool
 ) -> Relation | None:
-    """The relation with the fewest terms, on all rows that have them."""
+    """The relation with the fewest terms, on all rows that have them; None where it does not hold.
+
+    Dropping terms may raise what is left by a share first, and where too few are left then, by what
+    chance allows. A relation of contexts alone, and a logical rule, are none.
+    """
     for more in (
         MORE_LEFT_BY_FEWER_TERMS,
         MORE_LEFT_BY_CHANCE / min(columns.values.shape[1], ROWS_OF_A_SEARCH),
@@ -192,8 +208,11 @@ def _fewest(
     closely: bool,
     allowance: float,
 ) -> list[_Term]:
-    """The terms that a relation needs: the others are left out, those first that contribute
-    least.
+    """The terms that a relation needs: the others are left out, those first that contribute least.
+
+    In standard units a slope below half of the residual that is allowed contributes nothing; all
+    such terms are tried together, then the smallest alone. `allowance` is the factor by which the
+    mean square of what is left may rise.
     """
     values = np.array([term.of(columns.values) for term in (value, *before)])
     rows = np.isfinite(values).all(axis=0)
@@ -232,7 +251,9 @@ def _fewest(
 
 
 def _regression(value: Floats, of: Floats) -> tuple[Floats, float]:
-    """Slopes, and the mean square of what is left."""
+    """The slopes of least squares without a constant, shape (terms,), and the mean square of what
+    is left, over n - p - 1.
+    """
     slopes = np.asarray(np.linalg.lstsq(of.T, value, rcond=None)[0], dtype=np.float64)
     return slopes, float(
         ((value - slopes @ of) ** 2).mean() * value.size / max(value.size - len(of) - 1, 1)
@@ -241,7 +262,20 @@ def _regression(value: Floats, of: Floats) -> tuple[Floats, float]:
 
 @dataclass(frozen=True, eq=False)
 class _Fitted:
-    """A regression of one column on a few, in all rows."""
+    """A regression of one column on a few, in all rows.
+
+    Attributes
+    ----------
+    value : _Term
+    parts : tuple of _Term
+    intercept : float
+    slopes : Floats, shape (parts,)
+    fit : Fit
+    logs : bool
+       True if it is one of logarithms.
+    values : Floats, shape (1 + parts, rows)
+       The value and the parts, in rows that have all of them.
+    """
 
     value: _Term
     parts: tuple[_Term, ...]
@@ -255,6 +289,13 @@ class _Fitted:
     def of(
         cls, columns: Columns, value: _Term, parts: Sequence[_Term], logs: bool
     ) -> _Fitted | None:
+        """The regression of the value on the parts; None with too few rows, or none positive for
+        logarithms.
+
+        Residuals are compared with the rounding of each column, its slope times its step, by
+        `closeness`; among logarithms both are put in units of the value, by d value = value d log
+        value. With a trace of noise more than two parts need weights that are alike.
+        """
         raw = np.array([term.of(columns.values) for term in (value, *parts)])
         raw = raw[:, np.isfinite(raw).all(axis=0)]
         if raw.shape[1] < FEWEST_ROWS_OF_A_RELATION or (logs and raw.min() <= 0.0):
@@ -294,7 +335,7 @@ class _Fitted:
         return cls(value, tuple(parts), intercept, slopes, fit, logs, raw)
 
     def is_logical(self, columns: Columns) -> bool:
-        """Whether this is a rule such as "either of two", a mechanism; dummies that sum to 1 are
+        """True if this is a rule such as "either of two", a mechanism; dummies that sum to 1 are
         none.
         """
         if np.unique(self.values[0][:ROWS_OF_A_SEARCH]).size > 2 or self.logs:
@@ -326,7 +367,9 @@ class _Fitted:
         )
 
     def _made(self, columns: Columns) -> int | None:
-        """The only column on a grid, of a relation that holds but for its rounding."""
+        """The only column on a grid, of a relation that holds but for its rounding; None where
+        there are none or several.
+        """
         on_grid = [
             column
             for column in dict.fromkeys(term.column for term in (self.value, *self.parts))
@@ -335,7 +378,9 @@ class _Fitted:
         return on_grid[0] if self.fit == Fit.ROUNDED and len(on_grid) == 1 else None
 
     def _plainness(self) -> dict[int, int]:
-        """How plain the function is when it is solved for each of the columns."""
+        """The plainness of the function when it is solved for each of the columns: 2 for short
+        decimals, and 1 more for a sum without minus and constant.
+        """
         plain = dict[int, int]()
         for position, term in enumerate((self.value, *self.parts)):
             constant, weights = self._solved(position)
@@ -347,8 +392,11 @@ class _Fitted:
         return plain
 
     def _solved(self, position: int) -> tuple[float, Floats]:
-        """The constant, and the weights of the other columns, of the function solved for one of
-        them.
+        """The constant, and the weights of the other columns, shape (parts,), of the function
+        solved for the column at a position, 0 being the value.
+
+        0 = -value + constant + slopes @ parts is divided by minus the weight of that column. Slopes
+        that are whole but for rounding are taken as whole.
         """
         constant = self.intercept
         slopes = self.slopes
@@ -396,10 +444,21 @@ def closeness(
     logs: bool,
     errors: Floats | float = 0.0,
 ) -> Fit:
-    """How closely a function holds, by residuals, and by how far the rounding of every column may
-    have moved them.
+    """The closeness of a function, by its residuals and the rounding of every column.
 
-    `errors` is how far the fitted function may be from the true one in every row.
+    Parameters
+    ----------
+    rest : Floats, shape (rows,)
+       The residuals.
+    weight : Floats, shape (columns, rows)
+       The steps of the grid of every column, times its slope.
+    relative : float
+       The standard deviation of the residuals by that of the value.
+    slopes : Floats, shape (parts,)
+       Slopes that are whole, or half with `logs`, need no further evidence for rounding.
+    logs : bool
+    errors : Floats, shape (rows,), or float
+       The distance that the fitted function may have from the true one.
     """
     if relative < EXACT_RESIDUAL:
         return Fit.EXACT
@@ -418,7 +477,7 @@ def closeness(
 
 
 def _but_one_alike(weights: Floats) -> bool:
-    """Whether all weights but one are the same, as those of a total, which is the other one."""
+    """True if all weights but one are the same, as those of a total, which is the other one."""
     ordered = np.sort(weights)
     return bool(
         min(ordered[-1] / ordered[1], ordered[-2] / ordered[0]) < 1.0 + WEIGHTS_ALIKE_WITHIN
@@ -426,14 +485,19 @@ def _but_one_alike(weights: Floats) -> bool:
 
 
 def _leverage(of: Floats) -> Floats:
-    """The variance of a fitted value in every row, by that of a residual, shape (rows,)."""
+    """The variance of a fitted value in every row, by that of a residual, shape (rows,): 1 / n + x
+    (X'X)^-1 x', by the QR decomposition of the centred regressors, shape (parts, rows).
+    """
     basis = np.linalg.qr(of.T)[0]
     return np.asarray(1.0 / of.shape[1] + (basis**2).sum(axis=1))
 
 
 def _is_rounding(rest: Floats, steps: Floats, is_nice: bool, errors: Floats | float) -> bool:
-    """Whether residuals have the size and bounds of rounding to some steps, shape (columns, rows),
-    beyond chance.
+    """True if residuals have the size and bounds of rounding to some steps, beyond chance.
+
+    `steps` has shape (columns, rows). Rounding to steps h has variance sum h² / 12 and stays within
+    sum h / 2. Noise of the same size would stay within the bounds in every row with probability
+    prod erf(bound / (sigma sqrt 2)), which must be small unless the slopes are plain numbers.
     """
     expected = (steps**2).sum(axis=0) / 12.0
     bound = 1.1 * steps.sum(axis=0) / 2.0 + errors
@@ -449,6 +513,8 @@ def linear_words(
     terms: Sequence[tuple[float, str]], constant: float, negligible: float, digits: int = 4
 ) -> str:
     """A linear function in words, without a constant that is negligible.
+
+    `terms` have the weight and the name of each column; minus comes last.
 
     >>> linear_words([(-1.0, "cough"), (1.8, "fever")], 32.0, 1e-6)
     '1.8 fever - cough + 32'
@@ -468,7 +534,10 @@ def linear_words(
 def _product(
     columns: Columns, terms: Sequence[tuple[_Term, float]], constant: float, near: float
 ) -> str:
-    """A product of powers in words: weight / height²."""
+    """A product of powers in words: weight / height².
+
+    Powers that are whole or half but for `near` are written so, and a constant near 1 is left out.
+    """
     above = list[str]()
     below = list[str]()
     for term, power in sorted(terms, key=lambda item: columns.names[item[0].column]):

@@ -170,9 +170,9 @@ def some_rows(columns: Columns, most: int) -> Floats:
 def step_of(values: Floats) -> float:
     """The distance of neighbours on the grid of a column, 0 where its values lie on none.
 
-    The smallest gap between different values is the step if all gaps are whole multiples of it, but
-    for rounding in the ninth digit, and there are at most `MOST_STEPS_OF_A_GRID` steps. Two values
-    lie on any grid.
+    The smallest gap between different values is the step if all gaps are whole multiples of it to a
+    hundredth, and there are at most `MOST_STEPS_OF_A_GRID` steps. Two values lie on any grid, so
+    that there must be three.
 
     >>> round(step_of(np.array([1.5, 2.0, 7.5, 3.0])), 6), step_of(np.array([1.0, 2.0, 3.1416]))
     (0.5, 0.0)

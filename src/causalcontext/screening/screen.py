@@ -260,34 +260,34 @@ def screened(table: Any, asked: Asked) -> tuple[Any, Sequence[str] | None, Scree
     cells = {name: column.some(rows) for name, column in cells.items()}
     texts = {name: column for name, column in cells.items() if name not in contexts}
     numbers, notes, problems = _numbers_of_texts(texts, asked)
-    durations = _durations(texts)
-    numbers |= durations
-    notes += [f"{name} holds durations, and is read in seconds" for name in durations]
+    numbers |= _durations(texts)
     for name, values in numbers.items():
         cells[name] = ColumnCells(cells[name].column, values, cells[name].codes, ())
+    no_system = taken | set(problems)
+    system = [cells[name] for name in names if name not in no_system]
     # Of contexts levels alone are asked about.
-    codes = {name: _levels_by_row(cells[name]) for name in contexts}
-    searched = [cells[name] for name in names if name not in taken and name not in problems]
-    left_out = _left_out(searched, codes, asked)
+    left_out = _left_out(system, {name: _levels_by_row(cells[name]) for name in contexts}, asked)
     out = {left.column for left in left_out}
     rewritten, about_spellings = _rewritten_text(cells, {*out, *numbers}, rows, asked.convert)
     screening = Screening(
         left_out,
-        (*sentences, *filter(None, [about_spellings])),
-        tuple(notes),
+        (*sentences, *about_spellings),
+        (*notes, *_notes_on_durations(texts)),
         tuple(problems.values()),
         tuple(problems),
-        rows=None if rows is None else np.flatnonzero(rows),
+        rows=_numbers_of_rows(rows),
         keys=_keys(cells, left_out),
     )
     if not (left_out or numbers or rewritten) and rows is None:
         return table, asked.names, screening
-    kept = [position for position, name in enumerate(names) if name not in out]
-    changed: dict[str, Any] = {
-        name: values for name, values in (numbers | rewritten).items() if name not in out
-    }
-    rest, rest_names = _part(table, names, kept, rows, changed, asked.names)
+    changed: dict[str, Any] = numbers | rewritten
+    rest, rest_names = _part(table, names, out, rows, changed, asked.names)
     return rest, rest_names, screening
+
+
+def _numbers_of_rows(rows: Bools | None) -> Ints | None:
+    """The numbers of the rows where `rows` is True, shape (rows kept,); None for all."""
+    return None if rows is None else np.flatnonzero(rows)
 
 
 def _contexts_and_taken(names: Sequence[str], asked: Asked) -> tuple[list[str], set[str]]:
@@ -326,13 +326,19 @@ def _durations(columns: Mapping[str, ColumnCells]) -> dict[str, Values]:
     }
 
 
+def _notes_on_durations(columns: Mapping[str, ColumnCells]) -> list[str]:
+    """A sentence on each column that holds durations."""
+    return [f"{name} holds durations, and is read in seconds" for name in _durations(columns)]
+
+
 def _rewritten_text(
     columns: Mapping[str, ColumnCells],
     no_text: Collection[str],
     rows: Bools | None,
     convert: bool,
-) -> tuple[dict[str, Any], str]:
-    """The columns of text whose cells are written anew, and the sentence on spellings that are not.
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """The columns of text whose cells are written anew, and a sentence on spellings that are not,
+    if there are any.
 
     Intervals become text, and with `convert` every level has one spelling. The columns `no_text`
     are left out, or were read as numbers.
@@ -343,11 +349,11 @@ def _rewritten_text(
         if has_intervals(cells.column)
     }
     alike = spellings([cells for name, cells in columns.items() if name not in no_text])
-    if not convert:
-        return rewritten, words_about_spellings(alike)
+    if alike and not convert:
+        return rewritten, (words_about_spellings(alike),)
     for name, merged in alike.items():
         rewritten[name] = with_one_spelling(columns[name], merged)
-    return rewritten, ""
+    return rewritten, ()
 
 
 def _rows_to_keep(
@@ -526,33 +532,25 @@ def _check_enough(names: Sequence[str], asked: Asked, screening: Screening) -> N
 def _part(
     table: Any,
     names: Sequence[str],
-    kept: Sequence[int],
+    out: Collection[str],
     rows: Bools | None,
-    changed: Mapping[str, Any],
+    new_cells: Mapping[str, Any],
     array_names: Sequence[str] | None,
 ) -> tuple[Any, Sequence[str] | None]:
-    """Some columns and rows of a table of any kind, some columns with new cells, and the names of
-    an array.
+    """A table of any kind without some columns and rows, some columns with new cells, and the names
+    of an array.
 
-    `kept` are the positions of the columns, `rows` has shape (rows,), None for all, and `changed`
-    the new cells by the name of the column, for the rows that are kept. `array_names` are the names
-    that the caller gave the columns of an array.
+    `names` are those of all columns and `out` those that go; `rows` is True in the rows that stay,
+    shape (rows,), None for all; `new_cells` are those of the rows that stay, by the name of the
+    column. `array_names` are the names that the caller gave the columns of an array.
     """
+    kept = [position for position, name in enumerate(names) if name not in out]
+    changed = {name: cells for name, cells in new_cells.items() if name not in out}
     if isinstance(table, np.ndarray) and not changed:
-        part = table[:, list(kept)] if rows is None else table[rows][:, list(kept)]
+        part = table[:, kept] if rows is None else table[rows][:, kept]
         return part, [names[position] for position in kept]
     if is_pandas_dataframe(table):
-        frame = (
-            table.iloc[:, list(kept)]
-            if rows is None
-            else table.iloc[np.flatnonzero(rows), list(kept)]
-        )
-        titles = {str(title): title for title in frame.columns}
-        if changed:
-            frame = frame.copy(deep=False)
-        for name, cells in changed.items():
-            frame[titles[name]] = cells
-        return frame, None
+        return _part_of_pandas(table, kept, rows, changed), None
     eager = eager_frame(table, array_names).select([names[position] for position in kept])
     if rows is not None:
         eager = eager.filter(rows.tolist())
@@ -561,6 +559,23 @@ def _part(
         for name, cells in changed.items()
     ]
     return eager.with_columns(*made).to_native() if made else eager.to_native(), None
+
+
+def _part_of_pandas(
+    table: Any, kept: Sequence[int], rows: Bools | None, changed: Mapping[str, Any]
+) -> Any:
+    """Some columns and rows of a frame of pandas, some columns with new cells.
+
+    The frame that was given stays as it is. Its columns may be called by numbers, while `changed`
+    has their names as text.
+    """
+    frame = table.iloc[:, kept] if rows is None else table.iloc[np.flatnonzero(rows), kept]
+    titles = {str(title): title for title in frame.columns}
+    if changed:
+        frame = frame.copy(deep=False)
+    for name, cells in changed.items():
+        frame[titles[name]] = cells
+    return frame
 
 
 def screened_data(data: Dataset, before: Screening, asked: Asked) -> tuple[Dataset, Screening]:
@@ -587,15 +602,15 @@ def screened_data(data: Dataset, before: Screening, asked: Asked) -> tuple[Datas
     left_out = functions_of_others(data, (*asked.kept, *covariates), asked.named, asked.linked)
     if repaired is not None:
         findings = repaired.findings
-        told = repaired.told
+        sentences = repaired.told
         if left_out:
-            findings, told = told_without(
+            findings, sentences = told_without(
                 repaired, without_columns(data, [left.column for left in left_out])
             )
         doubtful = tuple(finding.doubtful for finding in findings if finding.doubtful is not None)
         screening = replace(
             screening,
-            told=(*screening.told, *told),
+            told=(*screening.told, *sentences),
             doubtful=() if asked.damaged == "keep" else doubtful,
         )
     data, of_many_levels, merged = with_rare_levels_together(data, asked.kept)

@@ -88,7 +88,7 @@ LEAST_DIFFERENT_SHARE_OF_AN_ID = 0.9
 design, which repeats, is no id. Chosen, not measured; double is impossible."""
 
 LARGEST_WHOLE_NUMBER = 1e15
-"""Whole numbers from here on are rounded (no unit): a float has 53 bits, 9e15."""
+"""From here on whole numbers are rounded (no unit): a float has 53 bits, 9e15."""
 
 VALUES_OF_A_GLANCE = 2000
 """Values of a column that are looked at first (values). It bounds time; all others follow."""

@@ -42,8 +42,10 @@ from causalcontext.screening.settings import (
 
 
 def share_relations(columns: Columns, gone: frozenset[int], closely: bool) -> list[Relation]:
-    """Numbers from 0 up that are another one divided by a linear function of several; `closely`
+    """The numbers from 0 up that are another one divided by a linear function of several; `closely`
     asks for exact ones.
+
+    Each number is tried as a share of each other one in a glance, the closest first.
     """
     numbers = [
         j
@@ -77,8 +79,12 @@ def share_relations(columns: Columns, gone: frozenset[int], closely: bool) -> li
 
 
 def _left_by_part(rows: Floats, position: int) -> Floats:
-    """1 - R² of a column as each of the others divided by a linear function of all others, shape
-    (columns,).
+    """The misfit 1 - R² of a column as each of the others divided by a linear function of all
+    others, shape (columns,).
+
+    `rows` has shape (columns, rows), `position` is that of the column. For s = a / L the quotients
+    a / s are regressed on a constant and all other columns, for every a at once; s is then held
+    against a over the fitted sum. Rows where the share is 0 say nothing of L.
     """
     rows = rows[:, rows[position] > 0.0]
     share = rows[position]
@@ -95,7 +101,11 @@ def _left_by_part(rows: Floats, position: int) -> Floats:
 def _share(
     columns: Columns, share: int, part: int, others: list[int], closely: bool
 ) -> Relation | None:
-    """The relation with the fewest columns in the sum; None where there is none."""
+    """The relation with the fewest columns in the sum; None where there is none.
+
+    A term that adds less to the sum than half of the residual allows goes, all such at once and
+    then one by one, as long as the residual stays below twice the first one.
+    """
     terms: list[int | None] = [None, *others]
     few = complete(columns.values, [share, part, *others])
     few = few[:, :: max(1, few.shape[1] // ROWS_OF_A_SEARCH)]
@@ -133,7 +143,7 @@ def _share(
 def _confirmed(
     columns: Columns, share: int, part: int, terms: list[int | None], closely: bool
 ) -> Relation | None:
-    """The relation, on all rows that have its columns."""
+    """The relation, on all rows that have its columns; None where it does not hold there."""
     members = [term for term in terms if term is not None]
     rows = complete(columns.values, [share, part, *members])
     weights, left, rest, leverage = _fitted(rows[0], rows[1], _design(rows, terms, members))
@@ -162,8 +172,11 @@ def _solved(
     weights: Floats,
     words: str,
 ) -> tuple[dict[int, str], dict[int, Floats]]:
-    """The words for every column that may be left out, and the slopes: a percentage change is as
-    well a share of two columns as one of these is one of it.
+    """The words for every column that may be left out, and log |d share / d column| for the others,
+    shape (rows,).
+
+    A percentage change is as well a share of two columns as one of these is one of it: with one
+    column m in the sum, s = a / (c + w m), so that d s / d a = s / a and d s / d m = -w s² / a.
     """
     members = [term for term in terms if term is not None]
     said = {share: words}
@@ -184,7 +197,7 @@ def _solved(
 
 
 def _is_percentage(terms: list[int | None], weights: Floats) -> bool:
-    """Whether a share is one of a plain sum, or 100 times that."""
+    """True if a share is one of a plain sum, or 100 times that."""
     factor = 1.0 / float(weights.mean())
     is_sum = None not in terms and float(np.ptp(weights)) < WEIGHTS_ALIKE_WITHIN * abs(
         float(weights.mean())
@@ -193,8 +206,9 @@ def _is_percentage(terms: list[int | None], weights: Floats) -> bool:
 
 
 def _design(rows: Floats, terms: list[int | None], others: list[int]) -> Floats:
-    """The terms of a sum, shape (terms, rows), the constant for None; the rows of `others` begin at
-    the third.
+    """The terms of a sum, shape (terms, rows), the constant for None.
+
+    `rows` has the share, the part, and then the columns `others`.
     """
     return np.array(
         [np.ones(rows.shape[1]) if term is None else rows[2 + others.index(term)] for term in terms]
@@ -202,8 +216,12 @@ def _design(rows: Floats, terms: list[int | None], others: list[int]) -> Floats:
 
 
 def _fitted(share: Floats, part: Floats, design: Floats) -> tuple[Floats, float, Floats, Floats]:
-    """Weights of the terms, the mean square of the residuals of the share, these, and the leverage
-    of every row.
+    """The weights of the terms, the mean square of the residuals of the share, these, and the
+    leverage of every row.
+
+    Gauss and Newton: for s = a / L(w), d s / d w is -s² / a times each term, so that the next
+    weights are those of a regression of 2 s - (observed share) on s² / a times each term, which
+    begins at the observed share. Where the sum comes to 0 the residual is infinite.
     """
     value = share
     scale = np.sqrt((design**2).mean(axis=1))
@@ -227,7 +245,7 @@ def _fitted(share: Floats, part: Floats, design: Floats) -> tuple[Floats, float,
 def _words(
     columns: Columns, part: int, terms: list[int | None], weights: Floats, largest: float
 ) -> str:
-    """The function: 100 fever / (cough + fever)."""
+    """The function in words: 100 fever / (cough + fever)."""
     names = ["" if term is None else columns.names[term] for term in terms]
     if len(terms) > MOST_TERMS_WRITTEN:
         of = listed(sorted({columns.names[part], *names} - {""}), MOST_TERMS_WRITTEN, "column")

@@ -18,9 +18,9 @@ from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.screening.bends import (
     beyond_surfaces,
     is_fine,
-    product_words,
     roughness,
     standard,
+    surface_words,
 )
 from causalcontext.screening.relations import (
     Columns,
@@ -53,7 +53,12 @@ from causalcontext.screening.settings import (
 
 
 def smooth_relations(columns: Columns, gone: frozenset[int]) -> list[Relation]:
-    """Numbers that are smooth functions of two others, those that bend."""
+    """The numbers that are smooth functions of two others, those that bend.
+
+    Surfaces of every two numbers are held against all others in a glance, where much may be left
+    over. Then rows in the middle of both are asked whether they lie on the surface of their
+    neighbours. Of three columns each of which is a function of the others, one relation is enough.
+    """
     numbers = [j for j in columns.numbers(gone) if is_fine(columns.values[j])]
     if not 2 < len(numbers) <= MOST_COLUMNS_OF_SMOOTH_FUNCTIONS:
         return []
@@ -64,19 +69,18 @@ def smooth_relations(columns: Columns, gone: frozenset[int]) -> list[Relation]:
     table = standard(rows)
     glance = standard(rows[:, :: max(1, rows.shape[1] // ROWS_OF_A_SURFACE_GLANCE)])
     ranks = np.array([mean_ranks(row) for row in rows]) / rows.shape[1]
-    found = list[Relation]()
+    relations = list[Relation]()
     taken = set[frozenset[int]]()
     for first in range(len(numbers)):
         others = list(range(first + 1, len(numbers)))
         if not others:
             continue
         left = beyond_surfaces(glance, first, others)
-        for place, second in enumerate(others):
+        for misfits, second in zip(left, others, strict=True):
+            near = np.flatnonzero(misfits < LARGEST_MISFIT_OF_A_SMOOTH_GLANCE).tolist()
             possible = [
                 value
-                for value in np.flatnonzero(
-                    left[place] < LARGEST_MISFIT_OF_A_SMOOTH_GLANCE
-                ).tolist()
+                for value in near
                 if value not in (first, second) and frozenset((first, second, value)) not in taken
             ]
             if not possible:
@@ -88,15 +92,21 @@ def smooth_relations(columns: Columns, gone: frozenset[int]) -> list[Relation]:
                     continue
                 taken.add(triple)
                 places = (value, first, second)
-                relation = _relation(columns, table, ranks, numbers, places, slopes)
-                found.append(relation)
-    return found
+                relations.append(_relation(columns, table, ranks, numbers, places, slopes))
+    return relations
 
 
 def _smooth(
     table: Floats, ranks: Floats, first: int, second: int, values: list[int]
 ) -> dict[int, Floats]:
-    """The columns that are smooth functions of two, each with its log slopes by these."""
+    """The columns that are smooth functions of two, each with its log slopes by these, shape (2,).
+
+    `table` has the columns in standard units and `ranks` their ranks between 0 and 1, both of shape
+    (columns, rows); `values` are the columns that are asked. A quadratic surface is fitted to the
+    `NEIGHBOURS_OF_A_SMOOTH_FUNCTION` nearest rows of each row asked, near by ranks, and its value
+    there held against the row, in units of sqrt(1 + |weights|²), by which noise of each row would
+    move the difference. Most rows must be near, and nearer than to the plane of all rows.
+    """
     points = ranks[[first, second]].T
     inside = (np.abs(points - 0.5) < 0.5 - SHARE_AT_ENDS_OF_A_SURFACE).all(axis=1)
     asked = np.flatnonzero(inside)
@@ -134,7 +144,10 @@ def _smooth(
 
 
 def _without_oneself(near: Ints, asked: Ints) -> Ints:
-    """The nearest rows but oneself, shape (asked, NEIGHBOURS)."""
+    """The nearest rows but the row itself, shape (asked, NEIGHBOURS_OF_A_SMOOTH_FUNCTION).
+
+    Where equal rows hide the row itself, the farthest one goes.
+    """
     oneself = near == asked[:, None]
     oneself[~oneself.any(axis=1), -1] = True
     return np.asarray(near[~oneself].reshape(len(asked), NEIGHBOURS_OF_A_SMOOTH_FUNCTION))
@@ -148,76 +161,95 @@ def _relation(
     places: tuple[int, int, int],
     slopes: Floats,
 ) -> Relation:
-    """The relation, with words for every column of the three that is a function of the others."""
+    """The relation, with words for every column of the three that is a function of the others.
+
+    `places` are the positions of the value and the two others in `numbers`, the columns of the
+    table; `slopes` are the logs of the derivatives in standard units, shape (2,), and are put in
+    the units of the columns.
+    """
     value, *parts = places
-    words = {numbers[value]: _words(columns, numbers[value], [numbers[part] for part in parts])}
+    words = {
+        numbers[value]: surface_words(columns, numbers[value], [numbers[part] for part in parts])
+    }
     by_part = dict[int, Floats]()
     spread = {position: float(np.nanstd(columns.values[numbers[position]])) for position in places}
     for part, other, slope in zip(parts, reversed(parts), slopes.tolist(), strict=True):
         low, high = sorted((value, other))
         if _smooth(table, ranks, low, high, [part]):
             name = numbers[part]
-            words[name] = _words(columns, name, [numbers[value], numbers[other]])
+            words[name] = surface_words(columns, name, [numbers[value], numbers[other]])
             by_part[name] = np.full(
                 columns.values.shape[1], slope + np.log(spread[value] / spread[part])
             )
     return Relation(numbers[value], tuple(numbers[part] for part in parts), words, by_part)
 
 
-def _words(columns: Columns, value: int, of: list[int]) -> str:
-    names = sorted(columns.names[other] for other in of)
-    return product_words(columns, value, of) or f"is a function of {' and '.join(names)}"
-
-
 def bent_in_every_context(columns: Columns, gone: frozenset[int]) -> list[Relation]:
-    """Numbers that in every context are constant or a smooth function of one other, as a column
+    """The numbers that in every context are constant or a smooth function of one other, as a column
     times a code of the context is, and a rank within contexts.
     """
-    places = np.flatnonzero(columns.is_context)
+    context_columns = np.flatnonzero(columns.is_context).tolist()
     numbers = [j for j in columns.numbers(gone) if is_fine(columns.values[j])]
-    if not places.size or not 1 < len(numbers) <= MOST_COLUMNS_OF_SMOOTH_FUNCTIONS:
+    if not context_columns or not 1 < len(numbers) <= MOST_COLUMNS_OF_SMOOTH_FUNCTIONS:
         return []
-    known = np.isfinite(columns.values[[*places.tolist(), *numbers]]).all(axis=0)
-    cells, cell = np.unique(columns.values[places][:, known], axis=1, return_inverse=True)
+    known = np.isfinite(columns.values[[*context_columns, *numbers]]).all(axis=0)
+    contexts, context_of_row = np.unique(
+        columns.values[context_columns][:, known], axis=1, return_inverse=True
+    )
+    count = contexts.shape[1]
     table = columns.values[numbers][:, known]
-    count = cells.shape[1]
-    rows = [table[:, cell.ravel() == place] for place in range(count)]
-    if (
-        not 1 < count <= MOST_CONTEXTS_ONE_BY_ONE
-        or min(own.shape[1] for own in rows) < FEWEST_ROWS_OF_A_BENT_CONTEXT
-    ):
+    inside = [table[:, context_of_row.ravel() == context] for context in range(count)]
+    fewest = min((rows.shape[1] for rows in inside), default=0)
+    if not 1 < count <= MOST_CONTEXTS_ONE_BY_ONE or fewest < FEWEST_ROWS_OF_A_BENT_CONTEXT:
         return []
-    possible = np.ones((len(numbers), len(numbers)), dtype=bool)
-    for own in rows:
-        constant = np.ptp(own, axis=1) == 0.0
-        for x in np.flatnonzero(possible.any(axis=0)).tolist():
-            if constant[x]:
-                possible[:, x] &= constant
-                continue
-            steps = np.diff(own[:, np.argsort(own[x], kind="stable")], axis=1)
-            monotone = (steps >= 0.0).all(axis=1) | (steps <= 0.0).all(axis=1)
-            smooth = constant | monotone | (roughness(own[x], own) < LARGEST_TRACE)
-            possible[:, x] &= smooth
-    np.fill_diagonal(possible, False)
-    pairs = {(value, of) for value, of in np.argwhere(possible).tolist()}
-    contexts = listed([columns.names[place] for place in places.tolist()])
+    pairs = {(numbers[value], numbers[of]) for value, of in _bent_pairs(inside)}
+    clause = "within every value of " + listed([columns.names[j] for j in context_columns])
     relations = []
     for value, of in sorted(pairs):
         both = (of, value) in pairs
-        if (both and value < of) or not (both or columns.may_go[numbers[value]]):
-            continue
-        said = "is a function of {} within every value of " + contexts
-        words = {numbers[value]: said.format(columns.names[numbers[of]])}
-        slopes = dict[int, Floats]()
-        if both:
-            words[numbers[of]] = said.format(columns.names[numbers[value]])
-            slopes[numbers[of]] = log_slopes(
-                columns.values[numbers[value]], columns.values[numbers[of]]
-            )
-        on_grid = [numbers[one] for one in (value, of) if columns.steps[numbers[one]] > 0.0]
-        made = on_grid[0] if both and len(on_grid) == 1 else None
-        relations.append(Relation(numbers[value], (numbers[of],), words, slopes, made=made))
+        if both and value > of:
+            relations.append(_relation_both_ways(columns, value, of, clause))
+        elif not both and columns.may_go[value]:
+            words = {value: f"is a function of {columns.names[of]} {clause}"}
+            relations.append(Relation(value, (of,), words))
     return relations
+
+
+def _bent_pairs(inside: list[Floats]) -> list[tuple[int, int]]:
+    """The pairs (value, of) of rows of a table where in every context the first is constant,
+    monotone or smooth in the order of the second.
+
+    `inside` has the table of each context, shape (columns, rows).
+    """
+    count = inside[0].shape[0]
+    possible = np.ones((count, count), dtype=bool)
+    for table in inside:
+        constant = np.ptp(table, axis=1) == 0.0
+        for of in np.flatnonzero(possible.any(axis=0)).tolist():
+            if constant[of]:
+                possible[:, of] &= constant
+                continue
+            steps = np.diff(table[:, np.argsort(table[of], kind="stable")], axis=1)
+            monotone = (steps >= 0.0).all(axis=1) | (steps <= 0.0).all(axis=1)
+            smooth = roughness(table[of], table) < LARGEST_TRACE
+            possible[:, of] &= constant | monotone | smooth
+    np.fill_diagonal(possible, False)
+    return [(value, of) for value, of in np.argwhere(possible).tolist()]
+
+
+def _relation_both_ways(columns: Columns, value: int, of: int, clause: str) -> Relation:
+    """The relation of two numbers that are functions of each other in every context.
+
+    Of the two the only one on a grid was made.
+    """
+    words = {
+        value: f"is a function of {columns.names[of]} {clause}",
+        of: f"is a function of {columns.names[value]} {clause}",
+    }
+    slopes = {of: log_slopes(columns.values[value], columns.values[of])}
+    on_grid = [column for column in (value, of) if columns.steps[column] > 0.0]
+    made = on_grid[0] if len(on_grid) == 1 else None
+    return Relation(value, (of,), words, slopes, made=made)
 
 
 LINKS: tuple[tuple[str, Callable[[Floats], Bools], Callable[[Floats], Floats]], ...] = (
@@ -229,11 +261,15 @@ LINKS: tuple[tuple[str, Callable[[Floats], Bools], Callable[[Floats], Floats]], 
     ),
     ("is an exponential of a sum of {}", lambda z: z > 0.0, np.log),
 )
-"""What is said of a function of a sum, where it is defined, and its inverse."""
+"""Functions of a sum: the words, True where the inverse is defined, and the inverse."""
 
 
 def sums_with_squares(columns: Columns, gone: frozenset[int]) -> list[Relation]:
-    """Numbers that are exact functions of sums with squares, as predictions and probabilities."""
+    """The numbers that are exact functions of sums with squares, as predictions and probabilities.
+
+    The inverse of each function of `LINKS` is regressed on all other numbers and their squares in
+    standard units. Only exact relations count: with so many terms a mechanism may leave a trace.
+    """
     numbers = [j for j in columns.numbers(gone) if is_fine(columns.values[j])]
     if not 2 < len(numbers) <= MOST_COLUMNS_OF_SMOOTH_FUNCTIONS:
         return []

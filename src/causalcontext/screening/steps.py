@@ -2,7 +2,8 @@
 tree, a cluster, a threshold of a score.
 
 Every level but one fills a box of two numbers that holds no row of another level, or a plane in all
-numbers parts any two levels. Where a cause makes a level likelier only, rows of others lie between.
+numbers parts any two levels. Where a cause makes a level likelier only, rows of others lie between;
+where a cause of few levels parts its effects, there are no rows near the borders.
 """
 
 from __future__ import annotations
@@ -19,10 +20,7 @@ from causalcontext.screening.bends import (
     is_fine,
     standard,
 )
-from causalcontext.screening.relations import (
-    Columns,
-    Relation,
-)
+from causalcontext.screening.relations import Columns, Relation, complete
 from causalcontext.screening.settings import (
     FEWEST_ROWS_AT_A_BORDER,
     FEWEST_ROWS_OF_STEPS,
@@ -41,42 +39,49 @@ from causalcontext.screening.settings import (
 
 
 def step_relations(columns: Columns, gone: frozenset[int]) -> list[Relation]:
-    """Columns of few levels that two numbers determine by boxes, or several by planes."""
+    """The columns of few levels that two numbers determine by boxes, or several by planes.
+
+    Columns in `gone`, contexts and columns that may not be left out are not asked. A relation has
+    no slopes: a level is never put in place of a number.
+    """
     numbers = [j for j in columns.numbers(gone) if is_fine(columns.values[j])]
     if not 1 < len(numbers) <= MOST_NUMBERS_OF_STEPS:
         return []
     relations = []
     for column in range(len(columns.names)):
-        if column in gone or column in numbers or not columns.may_go[column]:
+        is_open = columns.may_go[column] and not columns.is_context[column]
+        if column in gone or column in numbers or not is_open:
             continue
-        if columns.is_context[column]:
-            continue
-        rows = columns.values[[column, *numbers]]
-        rows = rows[:, np.isfinite(rows).all(axis=0)]
-        rows = rows[:, :: max(1, -(-rows.shape[1] // MOST_ROWS_OF_STEPS))]
-        if (
-            rows.shape[1] < FEWEST_ROWS_OF_STEPS
-            or np.unique(rows[0, :MOST_ROWS_OF_STEPS]).size > MOST_LEVELS_OF_STEPS
-        ):
-            continue
-        levels, codes, counts = np.unique(rows[0], return_inverse=True, return_counts=True)
-        if not 1 < len(levels) <= MOST_LEVELS_OF_STEPS or counts.min() < FEWEST_ROWS_OF_THE_RAREST:
-            continue
-        ways = _ways(counts)
-        parts = _boxes(rows[1:], codes, counts, ways) or _planes(rows[1:], codes, counts)
-        if parts and _touch(rows[1:][list(parts)], codes):
-            names = listed(
-                sorted(columns.names[numbers[part]] for part in parts), MOST_TERMS_WRITTEN, "column"
-            )
-            words = {column: f"is a group by {names}"}
-            relations.append(Relation(column, tuple(numbers[part] for part in parts), words))
+        parts = tuple(numbers[part] for part in _parting_numbers(columns, column, numbers))
+        if parts:
+            names = sorted(columns.names[part] for part in parts)
+            words = {column: f"is a group by {listed(names, MOST_TERMS_WRITTEN, 'column')}"}
+            relations.append(Relation(column, parts, words))
     return relations
 
 
-def _touch(rows: Floats, codes: Ints) -> bool:
-    """Whether levels border on each other: the nearest row often has another level.
+def _parting_numbers(columns: Columns, column: int, numbers: list[int]) -> tuple[int, ...]:
+    """The numbers by which the levels of a column are boxes or parted by planes, as positions in
+    `numbers`; empty without any.
+    """
+    rows = complete(columns.values, [column, *numbers])
+    rows = rows[:, :: max(1, -(-rows.shape[1] // MOST_ROWS_OF_STEPS))]
+    if rows.shape[1] < FEWEST_ROWS_OF_STEPS:
+        return ()
+    levels, codes, counts = np.unique(rows[0], return_inverse=True, return_counts=True)
+    are_few = 1 < len(levels) <= MOST_LEVELS_OF_STEPS
+    if not are_few or counts.min() < FEWEST_ROWS_OF_THE_RAREST:
+        return ()
+    table = rows[1:]
+    parts = _boxes(table, codes, counts, _ways(counts)) or _planes(table, codes, counts)
+    return parts if parts and _touch(table[list(parts)], codes) else ()
 
-    A cause of few levels may part its effects without an error, in heaps with nothing between.
+
+def _touch(rows: Floats, codes: Ints) -> bool:
+    """True if levels border on each other: the nearest row often has another level.
+
+    `rows` has shape (numbers, rows), `codes` the level of every row. A cause of few levels may part
+    its effects without an error, in heaps with nothing between.
     """
     points = standard(rows).T
     near = scipy.spatial.cKDTree(points).query(points, k=2)[1]
@@ -86,13 +91,19 @@ def _touch(rows: Floats, codes: Ints) -> bool:
 
 
 def _ways(counts: Ints) -> float:
-    """In nats: how many ways there are to give rows these levels."""
+    """The logarithm of the number of ways to give rows these levels, n! / prod m! for n rows of
+    which m have each level.
+    """
     return float(scipy.special.gammaln(counts.sum() + 1) - scipy.special.gammaln(counts + 1).sum())
 
 
 def _boxes(rows: Floats, codes: Ints, counts: Ints, ways: float) -> tuple[int, ...]:
     """The two numbers in whose plane every level but one fills a box of its own, and none of which
-    does that alone.
+    does that alone; empty without any.
+
+    `rows` has shape (numbers, rows), `codes` the level of every row, `counts` the rows of every
+    level, and `ways` the nats of all arrangements. Of these some are boxes by chance: four borders
+    for each level but one, each at any row, and any two numbers.
     """
     number = len(rows)
     boxed = np.zeros((number, number), dtype=np.int64)
@@ -112,7 +123,11 @@ def _boxes(rows: Floats, codes: Ints, counts: Ints, ways: float) -> tuple[int, .
 
 
 def _planes(rows: Floats, codes: Ints, counts: Ints) -> tuple[int, ...]:
-    """The numbers, as few as it takes, in which a plane parts any two levels."""
+    """The numbers, as few as it takes, in which a plane parts any two levels; empty without any.
+
+    A glance asks the plane of least squares; then numbers are left out one by one as long as a
+    plane still parts the levels.
+    """
     table = standard(rows)
     if not _parted(table, codes, counts, glance=True):
         return ()
@@ -127,8 +142,11 @@ def _planes(rows: Floats, codes: Ints, counts: Ints) -> tuple[int, ...]:
 
 
 def _parted(table: Floats, codes: Ints, counts: Ints, glance: bool = False) -> bool:
-    """Whether a plane parts any two levels, more clearly than by chance; in a glance the plane of
-    least squares nearly does.
+    """True if a plane parts any two levels, more clearly than by chance.
+
+    `table` has shape (numbers, rows) in standard units. A plane of p coefficients has about n^p
+    ways to part n rows. In a glance the plane of least squares must get
+    `LEAST_SHARE_RIGHT_OF_A_PLANE` right.
     """
     for first, second in combinations(range(len(counts)), 2):
         few = np.flatnonzero((codes == first) | (codes == second))
@@ -148,7 +166,11 @@ def _parted(table: Floats, codes: Ints, counts: Ints, glance: bool = False) -> b
 
 
 def _plane_parts(design: Floats, side: Floats) -> bool:
-    """Whether logistic regression, which runs towards a parting plane, finds one."""
+    """True if logistic regression, which runs towards a parting plane, comes to one.
+
+    `design` has shape (rows, coefficients), `side` is 1 or -1. Newton's steps end as soon as every
+    row is on its side.
+    """
     weights = np.zeros(design.shape[1])
     for _ in range(STEPS_TO_A_PLANE):
         fitted = design @ weights

@@ -410,9 +410,10 @@ def _with_mean(values: Floats, levels: Floats) -> Bools:
     `levels` are the different values of the whole column, of which `values` may be some rows. The
     most frequent value is asked. It must be far more frequent than any other, and be the mean of
     the others but for rounding, or have as many of them above as below. A value with long digits
-    may also be the mean of all values, taken before some were lost: then both need to hold within
-    `LARGEST_ERRORS_OF_AN_IMPUTED_MEAN` standard errors, that of the difference of the means of m
-    cells and n others being s sqrt(m / (n (n + m))).
+    may also be the mean or median of all values, taken before some were lost: it may differ from
+    that of the others by `LARGEST_ERRORS_OF_AN_IMPUTED_MEAN` standard errors. For a mean of m cells
+    and n others of standard deviation s this error is s sqrt(m / (n (n + m))); for a median the
+    rows above and below differ by sqrt(m).
     """
     nothing = np.zeros(len(values), dtype=bool)
     sample = values[:: max(1, len(values) // MOST_ROWS_OF_A_LOOK)]

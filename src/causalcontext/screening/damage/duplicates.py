@@ -247,7 +247,7 @@ def _total_of(values: Floats) -> list[tuple[str, int]]:
     """The rows that hold the sum or the mean of the others, with the word for it; one at most.
 
     A sum is the value that is farthest from 0, twice as far as any other. A mean of the others is
-    the mean of all as well, so that only the row that is nearest to it can be one.
+    the mean of all as well, and no other row may have it.
     """
     total = float(values.sum())
     if not np.isfinite(total):
@@ -305,7 +305,8 @@ def _near(distances: Floats, neighbours: Ints, asked: Ints) -> tuple[Ints, Bools
     one.
 
     Both have shape (m, NEIGHBOURS_OF_A_COPY). If the third nearest row is far nearer than the
-    fourth, the first two are copies as well, however near the third is to them.
+    fourth, the first two are copies as well, however their distances compare. Where equal rows hide
+    the row itself, the farthest one goes.
     """
     oneself = neighbours == asked[:, None]
     oneself[~oneself.any(axis=1), -1] = True
