@@ -14,12 +14,7 @@ import numpy as np
 
 from causalcontext.data.dataset import mean_ranks
 from causalcontext.kernels.arrays import Floats
-from causalcontext.screening.lines import (
-    ENDING,
-    Fit,
-    closeness,
-    linear_words,
-)
+from causalcontext.screening.lines import ENDING, Fit, closeness, linear_words
 from causalcontext.screening.relations import (
     Columns,
     Relation,
@@ -35,11 +30,14 @@ from causalcontext.screening.settings import (
     FEWEST_ROWS_OF_A_CURVE_GLANCE,
     FEWEST_ROWS_OF_A_RELATION,
     FEWEST_ROWS_OF_A_SURFACE,
+    FIRST_ROWS_OF_A_NUMBER,
     LARGEST_MISFIT_OF_A_SURFACE_GLANCE,
     LARGEST_ROUGHNESS_BY_ROWS,
+    LARGEST_SQUARES_LEFT_BY_ROUNDING,
     LARGEST_TRACE,
     LARGEST_TRACE_OF_A_SURFACE,
     LEAST_CORRELATION_OF_A_TREND,
+    LEAST_GAIN_OF_A_SECOND_COLUMN,
     MOST_CELLS_OF_A_CURVE_GLANCE,
     MOST_COLUMNS_OF_SURFACES,
     MOST_ROWS_OF_A_CURVE,
@@ -149,7 +147,7 @@ def is_fine(values: Floats) -> bool:
     finite = values[np.isfinite(values)]
     return (
         finite.size >= FEWEST_ROWS_OF_A_RELATION
-        and np.unique(finite[:5000]).size >= FEWEST_DIFFERENT_VALUES
+        and np.unique(finite[:FIRST_ROWS_OF_A_NUMBER]).size >= FEWEST_DIFFERENT_VALUES
     )
 
 
@@ -246,13 +244,14 @@ def curve_words(columns: Columns, value: int, of: int) -> str:
     y, x = complete(columns.values, [value, of])
     name = columns.names[of]
     rounding = columns.steps[value] ** 2 / 12.0 / max(float(y.var()), 1e-300)
-    allowed = max(LARGEST_TRACE**2, 1.5 * rounding)
+    rounded = LARGEST_SQUARES_LEFT_BY_ROUNDING * rounding
+    allowed = max(LARGEST_TRACE**2, rounded)
 
     def ending(left: float) -> str:
         """The words on the closeness of a function that leaves this share of the variance."""
         if left < EXACT_RESIDUAL**2:
             return ENDING[Fit.EXACT]
-        return ENDING[Fit.ROUNDED if left < 1.5 * rounding else Fit.TRACE]
+        return ENDING[Fit.ROUNDED if left < rounded else Fit.TRACE]
 
     left = _line_left(y, x)
     if left < allowed:
@@ -347,7 +346,7 @@ def _surface(
     if is_loose or fit < (Fit.EXACT if closely else Fit.TRACE):
         return None
     left_by_one = min(_left(table[0], basis[:3]), _left(table[0], basis[[0, 3]]))
-    if left_by_one < 4.0 * max(left, EXACT_RESIDUAL**2):
+    if left_by_one < LEAST_GAIN_OF_A_SECOND_COLUMN * max(left, EXACT_RESIDUAL**2):
         return None
     everywhere = (columns.values[[value, t, y]] - mean[:, None]) / scale[:, None]
     by_t, by_y = _surface_slopes(coefficients, everywhere)
@@ -391,9 +390,9 @@ def product_words(columns: Columns, value: int, of: list[int]) -> str:
     empty where it is neither.
     """
     z, a, b = complete(columns.values, [value, *of])
-    allowed = max(
-        LARGEST_TRACE**2, 1.5 * columns.steps[value] ** 2 / 12.0 / max(float(z.var()), 1e-300)
-    )
+    variance = max(float(z.var()), 1e-300)
+    rounded = LARGEST_SQUARES_LEFT_BY_ROUNDING * columns.steps[value] ** 2 / 12.0 / variance
+    allowed = max(LARGEST_TRACE**2, rounded)
     first, second = (columns.names[j] for j in of)
     names = sorted((first, second))
     if _line_left(z, a * b) < allowed:

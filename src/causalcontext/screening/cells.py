@@ -66,13 +66,13 @@ class Cell:
     text : str
     value : float
     unit : str
-       The letters or signs around the number; empty for none.
+        The letters or signs around the number; empty for none.
     commas : bool
-       True if it has digits behind a decimal comma.
+        True if it has digits behind a decimal comma.
     thirds : bool
-       True if its digits stand in groups of three.
+        True if its digits stand in groups of three.
     code : bool
-       True for a whole number that begins with 0, as keys do.
+        True for a whole number that begins with 0, as keys do.
     """
 
     text: str
@@ -95,11 +95,11 @@ class TextNumbers:
     Attributes
     ----------
     values : Floats, shape (texts,), or None
-       One number for every text; None where text is refused.
+        One number for every text; None where text is refused.
     note : str
-       The sentence on text that was read.
+        The sentence on text that was read.
     problem : str
-       The sentence on text that is refused.
+        The sentence on text that is refused.
     """
 
     values: Floats | None = None

@@ -23,10 +23,7 @@ from causalcontext.data.as_written import FEWEST_DATES, written_dates
 from causalcontext.data.columns import Column, number_text, plain_values, value_families
 from causalcontext.data.frames import is_missing, numbered
 from causalcontext.kernels.arrays import Bools, Codes, Floats, Ints, Values
-from causalcontext.screening.left_out import (
-    LeftOut,
-    Why,
-)
+from causalcontext.screening.left_out import LeftOut, Why
 from causalcontext.screening.settings import (
     EPOCH_SECONDS,
     FEWEST_ROWS_NUMBERED,
@@ -83,13 +80,13 @@ class ColumnCells:
     ----------
     column : Column
     values : Values, shape (rows,), or None
-       The numbers, with gaps; None for text and categories.
+        The numbers, with gaps; None for text and categories.
     codes : shape (rows,)
-       The position of the level of every row, -1 where it is missing; empty for numbers.
+        The position of the level of every row, -1 where it is missing; empty for numbers.
     levels : sequence
-       The different values of text and categories; of categories also those that no row has.
+        The different values of text and categories; of categories also those that no row has.
     families : tuple of types
-       The types of the levels.
+        The types of the levels.
     """
 
     column: Column

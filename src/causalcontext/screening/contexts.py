@@ -14,16 +14,9 @@ import numpy as np
 
 from causalcontext.errors import listed
 from causalcontext.kernels.arrays import Bools, Codes, Ints
-from causalcontext.screening.cells import (
-    merged_levels,
-)
-from causalcontext.screening.columns import (
-    ColumnCells,
-)
-from causalcontext.screening.left_out import (
-    LeftOut,
-    Why,
-)
+from causalcontext.screening.cells import merged_levels
+from causalcontext.screening.columns import ColumnCells
+from causalcontext.screening.left_out import LeftOut, Why
 from causalcontext.screening.settings import (
     FEWEST_ROWS_WITHOUT_A_VALUE,
     LEAST_NATS_OF_A_FUNCTION,

@@ -27,27 +27,11 @@ from causalcontext.score.data import score_data
 from causalcontext.score.explore import explore_even
 from causalcontext.score.options import MOST_LEVELS, Clock, ScoreOptions
 from causalcontext.score.search import Effort
-from causalcontext.screening.bends import (
-    bent_relations,
-    surface_relations,
-)
-from causalcontext.screening.left_out import (
-    LeftOut,
-    Why,
-)
-from causalcontext.screening.levels import (
-    level_relations,
-    near_copies,
-    second_measurements,
-)
-from causalcontext.screening.lines import (
-    linear_relations,
-)
-from causalcontext.screening.relations import (
-    Columns,
-    Relation,
-    columns_of,
-)
+from causalcontext.screening.bends import bent_relations, surface_relations
+from causalcontext.screening.left_out import LeftOut, Why
+from causalcontext.screening.levels import level_relations, near_copies, second_measurements
+from causalcontext.screening.lines import linear_relations
+from causalcontext.screening.relations import Columns, Relation, columns_of
 from causalcontext.screening.settings import (
     FEWEST_ROWS_OF_A_RELATION,
     FEWEST_ROWS_OF_A_SCORED_CONTEXT,
@@ -66,20 +50,14 @@ from causalcontext.screening.settings import (
     TIE_OF_NAMES,
     TIE_OF_SCORES,
 )
-from causalcontext.screening.shares import (
-    share_relations,
-)
+from causalcontext.screening.shares import share_relations
 from causalcontext.screening.smooth import (
     bent_in_every_context,
     smooth_relations,
     sums_with_squares,
 )
-from causalcontext.screening.steps import (
-    step_relations,
-)
-from causalcontext.screening.within import (
-    relations_in_every_context,
-)
+from causalcontext.screening.steps import step_relations
+from causalcontext.screening.within import relations_in_every_context
 from causalcontext.search.indicator import links_without_functions
 from causalcontext.views import Contexts
 

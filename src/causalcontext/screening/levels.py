@@ -12,19 +12,9 @@ import numpy as np
 import scipy
 
 from causalcontext.kernels.arrays import Bools, Floats
-from causalcontext.screening.bends import (
-    curve_words,
-    line_plainness,
-)
-from causalcontext.screening.heaps import (
-    are_heaps,
-)
-from causalcontext.screening.relations import (
-    Columns,
-    Relation,
-    log_slopes,
-    some_rows,
-)
+from causalcontext.screening.bends import curve_words, line_plainness
+from causalcontext.screening.heaps import are_heaps
+from causalcontext.screening.relations import Columns, Relation, complete, log_slopes, some_rows
 from causalcontext.screening.settings import (
     FEWEST_EFFECTIVE_VALUES,
     FEWEST_REPEATED_PAIRS,
@@ -101,62 +91,57 @@ def near_copies(columns: Columns, gone: frozenset[int]) -> list[Relation]:
     Beside such a copy links among other columns were lost and arrows turned. The one with the slips
     goes where scores tell.
     """
-    usable = [
-        j
-        for j in columns.numbers(gone)
-        if _effective_values(columns.values[j]) >= FEWEST_EFFECTIVE_VALUES
-    ]
     few = some_rows(columns, ROWS_OF_A_LEVEL_GLANCE)
     relations = []
-    for position, value in enumerate(usable):
-        for of in usable[:position]:
-            if np.mean(few[value] == few[of]) < LEAST_EQUAL_SHARE_IN_A_GLANCE:
-                continue
-            known = np.isfinite(columns.values[value]) & np.isfinite(columns.values[of])
-            count = int(np.count_nonzero(columns.values[value][known] != columns.values[of][known]))
-            if (
-                known.sum() < FEWEST_ROWS_OF_A_RELATION
-                or count > (1.0 - LEAST_EQUAL_SHARE_OF_A_COPY) * known.sum()
-            ):
-                continue
-            words = {
-                column: (
-                    f"is a copy of {columns.names[other]} but for {count:,}"
-                    f" cell{'' if count == 1 else 's'}"
-                )
-                for column, other in ((value, of), (of, value))
-            }
-            relations.append(Relation(value, (of,), words, {of: np.zeros(columns.values.shape[1])}))
+    for value, of in _fine_pairs(columns, gone):
+        if np.mean(few[value] == few[of]) < LEAST_EQUAL_SHARE_IN_A_GLANCE:
+            continue
+        both = complete(columns.values, [value, of])
+        rows = both.shape[1]
+        count = int(np.count_nonzero(both[0] != both[1]))
+        most = (1.0 - LEAST_EQUAL_SHARE_OF_A_COPY) * rows
+        if rows < FEWEST_ROWS_OF_A_RELATION or count > most:
+            continue
+        ending = f"but for {count:,} cell{'' if count == 1 else 's'}"
+        words = {
+            value: f"is a copy of {columns.names[of]} {ending}",
+            of: f"is a copy of {columns.names[value]} {ending}",
+        }
+        relations.append(Relation(value, (of,), words, {of: np.zeros(columns.values.shape[1])}))
     return relations
 
 
 def second_measurements(columns: Columns, gone: frozenset[int]) -> list[Relation]:
     """The numbers in the same units, with the same mean and spread, that hardly differ: one thing
     that was measured twice.
+
+    Either may go, and each counts as the other one in the same units. The words have the standard
+    deviation of their difference.
     """
-    usable = [
+    relations = []
+    few = some_rows(columns, ROWS_OF_A_SEARCH)
+    for value, of in _fine_pairs(columns, gone):
+        both = complete(few, [value, of])
+        if both.shape[1] < FEWEST_ROWS_OF_A_RELATION or not _are_one_thing(*both):
+            continue
+        share = float((both[0] - both[1]).std() / both[1].std())
+        ending = f"(they differ by {100.0 * share:.1f} % of a standard deviation)"
+        words = {
+            value: f"measures the same as {columns.names[of]} {ending}",
+            of: f"measures the same as {columns.names[value]} {ending}",
+        }
+        relations.append(Relation(value, (of,), words, {of: np.zeros(columns.values.shape[1])}))
+    return relations
+
+
+def _fine_pairs(columns: Columns, gone: frozenset[int]) -> list[tuple[int, int]]:
+    """All pairs of numbers of many values, the later one of each first."""
+    fine = [
         j
         for j in columns.numbers(gone)
         if _effective_values(columns.values[j]) >= FEWEST_EFFECTIVE_VALUES
     ]
-    relations = []
-    few = some_rows(columns, ROWS_OF_A_SEARCH)
-    for position, value in enumerate(usable):
-        for of in usable[:position]:
-            both = few[[value, of]]
-            both = both[:, np.isfinite(both).all(axis=0)]
-            if both.shape[1] < FEWEST_ROWS_OF_A_RELATION or not _are_one_thing(*both):
-                continue
-            share = float((both[0] - both[1]).std() / both[1].std())
-            words = {
-                column: (
-                    f"measures the same as {columns.names[other]} (they differ by"
-                    f" {100.0 * share:.1f} % of a standard deviation)"
-                )
-                for column, other in ((value, of), (of, value))
-            }
-            relations.append(Relation(value, (of,), words, {of: np.zeros(columns.values.shape[1])}))
-    return relations
+    return [(value, of) for value in fine for of in fine if of < value]
 
 
 def _are_one_thing(value: Floats, of: Floats) -> bool:

@@ -16,19 +16,15 @@ import scipy
 
 from causalcontext.errors import listed
 from causalcontext.kernels.arrays import Bools, Floats
-from causalcontext.screening.relations import (
-    Columns,
-    Relation,
-    is_short,
-    number_words,
-    some_rows,
-)
+from causalcontext.screening.relations import Columns, Relation, is_short, number_words, some_rows
 from causalcontext.screening.settings import (
     EXACT_RESIDUAL,
     FEWEST_ROWS_OF_A_RELATION,
     LARGEST_MISFIT_OF_ROUNDING,
+    LARGEST_SQUARES_OF_ROUNDING,
     LARGEST_TRACE,
     LEAST_NATS_OF_ROUNDING,
+    LEAST_SQUARES_OF_ROUNDING,
     MORE_LEFT_BY_CHANCE,
     MORE_LEFT_BY_FEWER_TERMS,
     MOST_LEVELS_WITH_DUMMIES,
@@ -36,6 +32,7 @@ from causalcontext.screening.settings import (
     MOST_TERMS_WRITTEN,
     PLAIN_NUMBER_WITHIN,
     ROWS_OF_A_SEARCH,
+    SLACK_OF_HALF_A_STEP,
     SPARE_ROWS_OF_A_REGRESSION,
     STANDARD_ERRORS_BEYOND_HALF_A_STEP,
     WEIGHTS_ALIKE_WITHIN,
@@ -272,9 +269,9 @@ class _Fitted:
     slopes : Floats, shape (parts,)
     fit : Fit
     logs : bool
-       True if it is one of logarithms.
+        True if it is one of logarithms.
     values : Floats, shape (1 + parts, rows)
-       The value and the parts, in rows that have all of them.
+        The value and the parts, in rows that have all of them.
     """
 
     value: _Term
@@ -283,7 +280,7 @@ class _Fitted:
     slopes: Floats
     fit: Fit
     logs: bool
-    values: Floats  # shape (1 + parts, rows)
+    values: Floats
 
     @classmethod
     def of(
@@ -449,16 +446,16 @@ def closeness(
     Parameters
     ----------
     rest : Floats, shape (rows,)
-       The residuals.
+        The residuals.
     weight : Floats, shape (columns, rows)
-       The steps of the grid of every column, times its slope.
+        The steps of the grid of every column, times its slope.
     relative : float
-       The standard deviation of the residuals by that of the value.
+        The standard deviation of the residuals by that of the value.
     slopes : Floats, shape (parts,)
-       Slopes that are whole, or half with `logs`, need no further evidence for rounding.
+        Slopes that are whole, or half with `logs`, need no further evidence for rounding.
     logs : bool
     errors : Floats, shape (rows,), or float
-       The distance that the fitted function may have from the true one.
+        The distance that the fitted function may have from the true one.
     """
     if relative < EXACT_RESIDUAL:
         return Fit.EXACT
@@ -500,13 +497,15 @@ def _is_rounding(rest: Floats, steps: Floats, is_nice: bool, errors: Floats | fl
     prod erf(bound / (sigma sqrt 2)), which must be small unless the slopes are plain numbers.
     """
     expected = (steps**2).sum(axis=0) / 12.0
-    bound = 1.1 * steps.sum(axis=0) / 2.0 + errors
+    bound = SLACK_OF_HALF_A_STEP * steps.sum(axis=0) / 2.0 + errors
     if not (expected > 0.0).all() or (np.abs(rest) > bound).any():
         return False
     ratio = float((rest**2 / expected).mean())
     inside = scipy.special.erf(bound / np.sqrt(2.0 * max(ratio, 1e-9) * expected))
     nats = float(-np.log(np.maximum(inside, 1e-300)).sum())
-    return 0.5 < ratio < 1.35 and (is_nice or nats > LEAST_NATS_OF_ROUNDING)
+    if not LEAST_SQUARES_OF_ROUNDING < ratio < LARGEST_SQUARES_OF_ROUNDING:
+        return False
+    return is_nice or nats > LEAST_NATS_OF_ROUNDING
 
 
 def linear_words(

@@ -15,10 +15,7 @@ from causalcontext.data.columns import Kind
 from causalcontext.data.dataset import Dataset
 from causalcontext.kernels.arrays import Ints
 from causalcontext.score.options import MOST_LEVELS
-from causalcontext.screening.left_out import (
-    LeftOut,
-    Why,
-)
+from causalcontext.screening.left_out import LeftOut, Why
 from causalcontext.screening.settings import LARGEST_SHARE_OF_RARE_LEVELS
 
 TOGETHER = "other levels"

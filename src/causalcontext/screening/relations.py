@@ -13,7 +13,12 @@ import numpy as np
 from causalcontext.data.columns import Kind
 from causalcontext.data.dataset import Dataset
 from causalcontext.kernels.arrays import Bools, Floats, Ints
-from causalcontext.screening.settings import LARGEST_VALUE, MOST_STEPS_OF_A_GRID
+from causalcontext.screening.settings import (
+    LARGEST_VALUE,
+    MOST_GRID_STEPS_PER_ROW,
+    MOST_STEPS_OF_A_GRID,
+    WHOLE_STEPS_WITHIN,
+)
 
 BETWEEN = re.compile(r"[\W_]")
 """Signs between the words of a name."""
@@ -158,8 +163,12 @@ def _held(data: Dataset, kept: Collection[str]) -> set[int]:
 
 
 def _is_coarse(values: Floats, step: float) -> bool:
-    """True if a column lies on a grid of few steps, fewer than a fifth of the rows."""
-    return bool(step) and bool(np.ptp(_finite(values)) < step * 0.2 * len(values))
+    """True if a column, shape (rows,), lies on a grid of few steps for its rows,
+    `MOST_GRID_STEPS_PER_ROW` of them.
+    """
+    return bool(step) and bool(
+        np.ptp(_finite(values)) < step * MOST_GRID_STEPS_PER_ROW * len(values)
+    )
 
 
 def some_rows(columns: Columns, most: int) -> Floats:
@@ -186,7 +195,7 @@ def step_of(values: Floats) -> float:
         return 0.0
     step = float(gaps.min())
     whole = gaps / step
-    return step if np.abs(whole - np.round(whole)).max() < 0.01 else 0.0
+    return step if np.abs(whole - np.round(whole)).max() < WHOLE_STEPS_WITHIN else 0.0
 
 
 def complete(values: Floats, wanted: Sequence[int] | Ints) -> Floats:

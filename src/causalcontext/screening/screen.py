@@ -24,10 +24,7 @@ from causalcontext.errors import DataError, KnowledgeError, check_are_columns
 from causalcontext.graphs.lag_names import split
 from causalcontext.kernels.arrays import Bools, Codes, Ints, Values
 from causalcontext.knowledge import Knowledge
-from causalcontext.screening.cells import (
-    POINT,
-    text_numbers,
-)
+from causalcontext.screening.cells import POINT, text_numbers
 from causalcontext.screening.columns import (
     NAMES_OF_INDEX,
     ColumnCells,
@@ -44,9 +41,7 @@ from causalcontext.screening.contexts import (
     words_about_spellings,
 )
 from causalcontext.screening.damage import Mended, mended, told_without
-from causalcontext.screening.functions import (
-    functions_of_others,
-)
+from causalcontext.screening.functions import functions_of_others
 from causalcontext.screening.left_out import (
     DoubtfulScale,
     LeftOut,
@@ -54,9 +49,7 @@ from causalcontext.screening.left_out import (
     words_about_absence,
     words_about_left_out,
 )
-from causalcontext.screening.rare_levels import (
-    with_rare_levels_together,
-)
+from causalcontext.screening.rare_levels import with_rare_levels_together
 from causalcontext.screening.settings import (
     FEWEST_RANK_COLUMNS,
     FEWEST_ROWS_OF_A_CONSTANT,
@@ -65,9 +58,7 @@ from causalcontext.screening.settings import (
     LEVELS_IN_ANY_TABLE,
     ROUNDING_SHARE_OF_LARGEST,
 )
-from causalcontext.screening.word_rows import (
-    rows_of_words,
-)
+from causalcontext.screening.word_rows import rows_of_words
 
 DAMAGED = ("auto", "keep")
 """The ways to treat damaged rows and cells: they are left out, or kept."""

@@ -8,7 +8,8 @@ tried. What all of them do together is counted by `benchmarks/accidents.py` (doc
 
 "Standard deviations" are those of the column itself, "robust" ones its quartile distance divided by
 `NORMAL_IQR`. "Misfit" is 1 - R² of a regression. "Nats" are natural logarithms of a probability: 12
-are one in 160,000, 30 one in 10^13. "It bounds time" means that no answer was seen to rest on it.
+are one in 160,000, 30 one in 10^13. "It bounds time" says the same of a number that was set for
+that reason.
 """
 
 from __future__ import annotations
@@ -118,8 +119,8 @@ FEWEST_RANK_COLUMNS = 3
 measured: a table seldom has three ids."""
 
 LEAST_SHARE_OF_RANK_COLUMNS = 0.5
-"""Numbers of a table that must look like ids for that (a share of columns). Chosen, not
-measured."""
+"""Numbers of a table that must look like ids for that (a share of columns). Chosen, not measured.
+"""
 
 # Rows of words, rows without a context, values of a context with few rows.
 
@@ -163,8 +164,8 @@ FEWEST_ROWS_WITHOUT_A_VALUE = 10
 measured; with fewer rows a few gaps by chance leave a level empty."""
 
 ROWS_OF_A_CONTEXT_GLANCE = 200
-"""Rows in which copies of contexts are looked for first (rows). It bounds time; all rows
-confirm."""
+"""Rows in which copies of contexts are looked for first (rows). It bounds time; all rows confirm.
+"""
 
 MOST_LEVEL_PAIRS_COUNTED = 1_000_000
 """Pairs of levels that are counted in a table (cells): 8 MB. Of more the rows are sorted, with the
@@ -175,15 +176,14 @@ same answer."""
 
 EXACT_RESIDUAL = 1e-6
 """The residual of an exact function (standard deviations of the column): rounding errors of
-logarithms stay below 1e-9, and single precision below 1e-6. Neither half nor double was
-tried."""
+logarithms stay below 1e-9, and single precision below 1e-6. Neither half nor double was tried."""
 
 LARGEST_TRACE = 5e-3
 """The residual below which a number is another one with a trace of noise (standard deviations; R²
 above .999975). A number that was written with three digits leaves about .002. Of real systems the
 closest mechanisms leave .03 to .08: a light tunnel (led_3_ir .032), five river gauges (.041),
-indices of forest fires (.076), a flux tower (.081) (2026-11-18). At half three digits
-are still a trace; at double the closest mechanisms are still none."""
+indices of forest fires (.076), a flux tower (.081) (2026-11-18). At half three digits are still a
+trace; at double the closest mechanisms are still none."""
 
 FEWEST_ROWS_OF_A_RELATION = 40
 """Complete rows that a relation needs (rows). Chosen, not measured; see
@@ -201,10 +201,21 @@ MOST_STEPS_OF_A_GRID = 1e5
 """Steps from the smallest to the largest value, above which a grid is that of the digits of any
 number (steps). Chosen, not measured."""
 
+WHOLE_STEPS_WITHIN = 0.01
+"""The distance of a gap from whole steps of a grid (steps). Chosen, not measured: a grid of three
+digits is off by rounding."""
+
+MOST_GRID_STEPS_PER_ROW = 0.2
+"""Steps of a grid, by the rows, below which a number is coarse and counts as made before others
+(steps a row). Chosen, not measured; it breaks ties of an order alone."""
+
 FEWEST_EFFECTIVE_VALUES = 20.0
 """Effective values, 1 / sum p², from which on a column is a fine number (values): the same as
-`COARSE_BELOW` of data/coarse.py. Below it values repeat by nature, and
-neither copies nor damage are told."""
+`COARSE_BELOW` of data/coarse.py. Below it values repeat by nature, and neither copies nor damage
+are told."""
+
+FIRST_ROWS_OF_A_NUMBER = 5000
+"""Rows of a number in which different values are counted (rows). It bounds time."""
 
 FEWEST_DIFFERENT_VALUES = 12
 """Different values of a number before it is asked for curves and surfaces; shares ask for more than
@@ -216,8 +227,8 @@ Chosen, not measured."""
 
 LEAST_NATS_OF_A_FUNCTION = 30.0
 """The improbability that an unrelated column looks like this function, group, box, or copy of a
-context (nats), by the number of ways to arrange the rows. All pairs of 1,000 columns make up
-for 14 nats, which half is. Two equal halves take 47 rows, and 91 at double."""
+context (nats), by the number of ways to arrange the rows. All pairs of 1,000 columns make up for 14
+nats, about half of it. Two equal halves take 47 rows, and 91 at double."""
 
 ROWS_OF_A_SEARCH = 2000
 """Rows of a long table in which sums, shares and levels are looked for, before all rows confirm
@@ -278,8 +289,8 @@ MOST_NUMBERS_OF_A_ROW_KEY = 5
 these."""
 
 FEWEST_ROWS_OF_A_SCORED_CONTEXT = 30
-"""Rows of every context in these models; with fewer they are pooled (rows). Chosen, not
-measured."""
+"""Rows of every context in these models; with fewer they are pooled (rows). Chosen, not measured.
+"""
 
 MOST_CONTEXTS_SCORED = 4
 """Contexts in these models; more are pooled (contexts). It bounds time."""
@@ -292,6 +303,16 @@ MOST_LEVELS_WITH_DUMMIES = 20
 LARGEST_MISFIT_OF_ROUNDING = 0.02
 """The misfit below which a column on a grid may be a rounded function of others (a share of
 variance): a grid of half a standard deviation leaves 1 / 48."""
+
+SLACK_OF_HALF_A_STEP = 1.1
+"""The largest residual of rounding in any row, by half a step (a ratio). Chosen, not measured."""
+
+LEAST_SQUARES_OF_ROUNDING = 0.5
+"""The least mean square of residuals of rounding, by step² / 12 (a ratio). Chosen, not measured."""
+
+LARGEST_SQUARES_OF_ROUNDING = 1.35
+"""The largest mean square of residuals of rounding, by step² / 12 (a ratio). Chosen, not measured.
+"""
 
 LEAST_NATS_OF_ROUNDING = 12.0
 """The improbability that noise of the same spread stays within half a step of a grid in every row
@@ -386,6 +407,14 @@ EXACT_SURFACE_RESIDUAL = 1e-5
 """The residual of a surface that is exact (standard deviations): its terms nearly cancel, so
 rounding errors are larger than `EXACT_RESIDUAL`."""
 
+LARGEST_SQUARES_LEFT_BY_ROUNDING = 1.5
+"""The mean square that a curve or a product leaves of a column on a grid, by step² / 12 (a ratio).
+Chosen, not measured."""
+
+LEAST_GAIN_OF_A_SECOND_COLUMN = 4.0
+"""The misfit of a curve of one column by that of the surface of two, below which one is enough (a
+ratio). Chosen, not measured."""
+
 LARGEST_TRACE_OF_A_SURFACE = 2e-3
 """A trace of noise beside a surface (standard deviations): six terms come nearer to a mechanism of
 two causes than a line does. Chosen, not measured."""
@@ -393,8 +422,8 @@ two causes than a line does. Chosen, not measured."""
 # Smooth functions of two columns, and sums with squares (smooth.py).
 
 MOST_COLUMNS_OF_SMOOTH_FUNCTIONS = 40
-"""Columns of which functions of two are looked for (columns): their work grows as the third
-power, eightfold at double."""
+"""Columns of which functions of two are looked for (columns): their work grows as the third power,
+eightfold at double."""
 
 FEWEST_ROWS_OF_A_SMOOTH_FUNCTION = 200
 """Complete rows that neighbours need (rows). Chosen, not measured."""
@@ -473,8 +502,8 @@ LEAST_EQUAL_SHARE_OF_A_COPY = 0.95
 other values in 1 to 3 % of them (`test_a_copy_with_slips`). Not tuned."""
 
 LEAST_EQUAL_SHARE_IN_A_GLANCE = 0.85
-"""The same in the rows of a glance (a share of rows): of 60 rows, more than three standard
-errors lower."""
+"""The same in the rows of a glance (a share of rows): of 60 rows, more than three standard errors
+lower."""
 
 LARGEST_DIFFERENCE_OF_MEASUREMENTS = 0.025
 """The distance of two measurements of one thing (standard deviations). Of real systems the closest
@@ -491,8 +520,8 @@ the same mean and spread, whatever they measure. Chosen, not measured."""
 # Steps of several numbers: boxes, planes (steps.py).
 
 MOST_LEVELS_OF_STEPS = 12
-"""Levels of a column that is asked for boxes and planes (levels). It bounds time: planes part
-pairs of levels."""
+"""Levels of a column that is asked for boxes and planes (levels). It bounds time: planes part pairs
+of levels."""
 
 MOST_NUMBERS_OF_STEPS = 40
 """Numbers of which boxes and planes are made (columns). It bounds time."""
@@ -599,8 +628,8 @@ LEAST_DEVIATIONS_OF_A_NEAR_CODE = 2.5
 of a uniform column are at 1.3, which half reaches. Chosen, not measured."""
 
 DEVIATIONS_AROUND_A_CODE = 0.2
-"""The distance within which a near code has hardly any other values (robust standard
-deviations)."""
+"""The distance within which a near code has hardly any other values (robust standard deviations).
+"""
 
 MOST_VALUES_AROUND_A_CODE = 0.2
 """Other values there (by the count of the code). Where values are cut off at a limit, as many as it
@@ -708,6 +737,9 @@ LARGEST_SHARE_CARRIED = 0.35
 """Cells that repeat the row before, beyond which rows share the value by design, such as the income
 of a household (a share of rows). Chosen, not measured."""
 
+FIRST_ROWS_OF_RUNS = 20_000
+"""Rows in which runs of equal values are counted (rows). It bounds time."""
+
 LARGEST_SHARE_ELSEWHERE = 0.1
 """Repeated values that may occur elsewhere as well, by rounding (a share of the repeats). Chosen,
 not measured."""
@@ -777,6 +809,10 @@ FEWEST_COPIES = 3
 COPIES_BY_CHANCE_FACTOR = 5.0
 """Copied rows by those that chance makes (a ratio): the chance is that of independent columns, and
 dependence makes natural repeats likelier. Not tuned."""
+
+LEAST_EFFECTIVE_SHARE_OF_SHORT_TABLES = 0.3
+"""Effective values of a fine number by the rows, in tables too short for `FEWEST_EFFECTIVE_VALUES`
+(values a row). Chosen, not measured."""
 
 MOST_NUMBERS_OF_NATURAL_REPEATS = 6
 """Fine numbers that are asked how often rows repeat naturally, the finest ones, which tell most

@@ -11,19 +11,8 @@ import numpy as np
 
 from causalcontext.errors import listed
 from causalcontext.kernels.arrays import Floats
-from causalcontext.screening.lines import (
-    ENDING,
-    Fit,
-    closeness,
-    linear_words,
-)
-from causalcontext.screening.relations import (
-    Columns,
-    Relation,
-    complete,
-    number_words,
-    some_rows,
-)
+from causalcontext.screening.lines import ENDING, Fit, closeness, linear_words
+from causalcontext.screening.relations import Columns, Relation, complete, number_words, some_rows
 from causalcontext.screening.settings import (
     EXACT_RESIDUAL,
     FEWEST_DIFFERENT_VALUES,

@@ -22,13 +22,7 @@ from causalcontext.screening.bends import (
     standard,
     surface_words,
 )
-from causalcontext.screening.relations import (
-    Columns,
-    Relation,
-    complete,
-    log_slopes,
-    some_rows,
-)
+from causalcontext.screening.relations import Columns, Relation, complete, log_slopes, some_rows
 from causalcontext.screening.settings import (
     EXACT_RESIDUAL,
     FEWEST_ROWS_ASKED_FOR_SMOOTHNESS,

@@ -16,10 +16,7 @@ import scipy
 
 from causalcontext.errors import listed
 from causalcontext.kernels.arrays import Floats, Ints
-from causalcontext.screening.bends import (
-    is_fine,
-    standard,
-)
+from causalcontext.screening.bends import is_fine, standard
 from causalcontext.screening.relations import Columns, Relation, complete
 from causalcontext.screening.settings import (
     FEWEST_ROWS_AT_A_BORDER,

@@ -14,13 +14,8 @@ import numpy as np
 
 from causalcontext.errors import listed
 from causalcontext.kernels.arrays import Floats
-from causalcontext.screening.lines import (
-    linear_relations,
-)
-from causalcontext.screening.relations import (
-    Columns,
-    Relation,
-)
+from causalcontext.screening.lines import linear_relations
+from causalcontext.screening.relations import Columns, Relation
 from causalcontext.screening.settings import (
     FEWEST_ROWS_OF_A_RELATION,
     MOST_CONTEXTS_ONE_BY_ONE,

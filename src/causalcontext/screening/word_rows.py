@@ -14,9 +14,7 @@ import numpy as np
 from causalcontext.data.columns import WORDS
 from causalcontext.errors import listed
 from causalcontext.kernels.arrays import Bools
-from causalcontext.screening.columns import (
-    ColumnCells,
-)
+from causalcontext.screening.columns import ColumnCells
 from causalcontext.screening.settings import (
     FEWEST_COLUMNS_OF_WORDS,
     FEWEST_NUMBERS_BESIDE_WORDS,

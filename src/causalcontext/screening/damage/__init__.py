@@ -15,11 +15,7 @@ import numpy as np
 
 from causalcontext.data.dataset import Dataset, only_cells, some_rows
 from causalcontext.kernels.arrays import Bools, Ints
-from causalcontext.screening.damage import (
-    cells,
-    duplicates,
-    scales,
-)
+from causalcontext.screening.damage import cells, duplicates, scales
 from causalcontext.screening.damage.finding import (
     Damage,
     DamageKind,
@@ -52,11 +48,11 @@ class Mended(NamedTuple):
     ----------
     data : Dataset
     findings : tuple of Damage
-       All damage, in the order of the looks.
+        All damage, in the order of the looks.
     told : tuple of str
-       One sentence for each finding, in the same order.
+        One sentence for each finding, in the same order.
     kept_rows : Ints or None
-       The rows of the table that are left, by number; None where all are.
+        The rows of the table that are left, by number; None where all are.
     """
 
     data: Dataset

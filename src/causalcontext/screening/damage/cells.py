@@ -24,9 +24,7 @@ from causalcontext.screening.damage.finding import (
     robust_units,
     union_of,
 )
-from causalcontext.screening.relations import (
-    is_short,
-)
+from causalcontext.screening.relations import is_short
 from causalcontext.screening.settings import (
     DEVIATIONS_AROUND_A_CODE,
     FAR_CODES,
@@ -42,6 +40,7 @@ from causalcontext.screening.settings import (
     FEWEST_REPEATS_IN_A_LOOK,
     FEWEST_ROWS_OF_FAR_CELLS,
     FEWEST_VALUES_BESIDE_A_MEAN,
+    FIRST_ROWS_OF_RUNS,
     LARGEST_CHANCE_OF_A_CODE,
     LARGEST_ERRORS_OF_AN_IMPUTED_MEAN,
     LARGEST_OVERLAP_OF_CARRIED,
@@ -525,7 +524,7 @@ def _only_runs(values: Floats) -> bool:
     A run is a stretch of equal values. If runs are hardly more than different values, equal values
     occur nowhere else; rises and falls from row to row show that the column is not sorted.
     """
-    first_values = values[:20_000]
+    first_values = values[:FIRST_ROWS_OF_RUNS]
     differences = np.diff(first_values)
     runs = 1 + int(np.count_nonzero(differences))
     repeated = len(first_values) - runs

@@ -30,6 +30,7 @@ from causalcontext.screening.settings import (
     FEWEST_ROWS_BESIDE_TOTALS,
     HASH_FACTOR,
     LARGEST_DISTANCE_OF_A_NEAR_COPY,
+    LEAST_EFFECTIVE_SHARE_OF_SHORT_TABLES,
     LEAST_NATS_OF_A_SUMMARY,
     LEAST_SHARE_OF_NEAR_COPIES,
     MEAN_WITHIN,
@@ -278,7 +279,9 @@ def _is_fine(column: NumberColumn) -> bool:
     """True if a column has values enough to tell rows apart, in a short table three tenths of the
     rows.
     """
-    return column.effective >= min(FEWEST_EFFECTIVE_VALUES, 0.3 * len(column.some))
+    return column.effective >= min(
+        FEWEST_EFFECTIVE_VALUES, LEAST_EFFECTIVE_SHARE_OF_SHORT_TABLES * len(column.some)
+    )
 
 
 def _nearest(values: Floats, asked: Ints) -> tuple[Floats, Ints]:

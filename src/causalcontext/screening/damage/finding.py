@@ -12,9 +12,7 @@ from numpy.typing import NDArray
 from causalcontext.data.columns import Kind
 from causalcontext.data.dataset import Dataset
 from causalcontext.kernels.arrays import Bools, Floats, Ints
-from causalcontext.screening.left_out import (
-    DoubtfulScale,
-)
+from causalcontext.screening.left_out import DoubtfulScale
 from causalcontext.screening.settings import LARGEST_VALUE, MOST_ROWS_OF_A_LOOK, NORMAL_IQR
 
 
@@ -78,13 +76,13 @@ class NumberColumn:
     Attributes
     ----------
     values : Floats, shape (rows,)
-       NaN where a cell is missing.
+        NaN where a cell is missing.
     some : Floats, shape (at most MOST_ROWS_OF_A_LOOK,)
-       The finite values of every m-th row, sorted; what follows is of these.
+        The finite values of every m-th row, sorted; what follows is of these.
     distinct, counts : shape (different values,)
-       The different values in their order, and the number of times that each occurs.
+        The different values in their order, and the number of times that each occurs.
     declared : bool
-       True if the caller has declared the kind of the column.
+        True if the caller has declared the kind of the column.
     """
 
     name: str

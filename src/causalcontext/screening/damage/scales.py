@@ -20,9 +20,7 @@ from causalcontext.screening.damage.finding import (
     percent,
     robust_units,
 )
-from causalcontext.screening.left_out import (
-    DoubtfulScale,
-)
+from causalcontext.screening.left_out import DoubtfulScale
 from causalcontext.screening.settings import (
     FEWEST_EFFECTIVE_VALUES,
     FEWEST_REPEATED_CELLS,
