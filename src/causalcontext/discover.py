@@ -386,7 +386,7 @@ def _task(
     test: IndependenceTest,
     scanned: Scan | None,
 ) -> Task:
-    """What is to be searched: a table in memory, what a scan kept of one, or, with lags, its
+    """The task of a search: a table in memory, the rows that a scan kept of one, or, with lags, its
     windows.
     """
     settings = _settings(options, test, context)
@@ -487,7 +487,7 @@ def _read_and_screened(
 
 
 def _asked(context: Any, options: Options, names: Sequence[str] | None) -> Asked:
-    """What the caller says about the columns of a table in memory."""
+    """The caller's statements about the columns of a table in memory."""
     known = options.knowledge or Knowledge()
     return Asked(
         context,
@@ -506,7 +506,7 @@ def _asked(context: Any, options: Options, names: Sequence[str] | None) -> Asked
 
 
 def _screened_knowledge(screening: Screening, options: Options) -> tuple[Screening, Knowledge]:
-    """What is known of the columns that are searched, if columns may be left out."""
+    """The knowledge about the columns that are searched, if columns may be left out."""
     if options.strict:
         check_strict(screening)
     return screening.with_knowledge(options.knowledge or Knowledge(), options.series)
@@ -705,7 +705,7 @@ def _columns_of_files(
 
 
 def shows_in_first_rows(left: LeftOut, batch: pa.RecordBatch) -> bool:
-    """Whether the first rows of files are enough to leave a column out: a number may go on
+    """True where the first rows of files are enough to leave a column out: a number may go on
     otherwise.
     """
     number = is_number(batch.schema.field(left.column).type)
@@ -792,14 +792,14 @@ def _settings(options: Options, test: IndependenceTest, context: object) -> Sett
 
 
 def _ranked(options: Options) -> bool:
-    """Whether a search sees normal scores instead of the columns; score-ac transforms the table
+    """True where a search sees normal scores instead of the columns; score-ac transforms the table
     itself.
     """
     return options.transform == "ranks" and options.method_name != "score-ac"
 
 
 def _score(options: Options) -> ScoreOptions:
-    """How to search by scores; columns that are normal scores already are transformed no
+    """The options of a search by scores; columns that are normal scores already are transformed no
     further.
     """
     return (
@@ -810,7 +810,7 @@ def _score(options: Options) -> ScoreOptions:
 
 
 def _note_on_labels(data: Dataset) -> str:
-    """What must be said of contexts that hold two whole numbers as floats; empty without any."""
+    """The note about contexts that hold two whole numbers as floats; empty without any."""
     found = [
         data.names[place]
         for place, levels in zip(data.contexts.positions, data.levels, strict=True)
@@ -921,8 +921,8 @@ def _of_cleaned(task: Task, outcome: Outcome) -> Task:
 
 
 def _summary(task: Task, outcome: Outcome) -> DataSummary:
-    """What was analysed; of windows `WindowCounts` has what was lost, most of it not for missing
-    values.
+    """The rows and columns that were analysed; of windows `WindowCounts` has what was lost, most of
+    it not for missing values.
     """
     data = task.data
     statistics = task.statistics
@@ -947,7 +947,7 @@ def _summary(task: Task, outcome: Outcome) -> DataSummary:
 
 
 def _determinism_warning(data: Dataset, sampled: bool) -> tuple[str, ...]:
-    """What must be said where a context variable is a function of a column."""
+    """The note about a context variable that is a function of a column."""
     where = "in every row of the sample" if sampled else "without exception"
     notes = []
     for found in indicators.step_functions(data):

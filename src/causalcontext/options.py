@@ -45,7 +45,7 @@ BY_TESTS = "pc-ac"
 
 @dataclass(frozen=True)
 class Options:
-    """How to search; `discover` says what each of them means."""
+    """The options of a search; `discover` says what each of them means."""
 
     method: str | MethodObject = option(
         "auto",
@@ -234,7 +234,7 @@ class Options:
 
     @property
     def series(self) -> SeriesOptions | None:
-        """How rows follow each other in time; None where they do not."""
+        """The order of rows in time; None where they do not follow each other."""
         time = None if self.time is None else ", ".join(time_columns(self.time))
         covariates = with_written_cycles(self.covariates, self.cycle)
         return series_options(
@@ -261,7 +261,7 @@ class Options:
 
 
 def _is_word(value: object, word: str) -> bool:
-    """Whether a value is that text; any other object, an array too, is not."""
+    """True where a value is that text; any other object, an array too, is not."""
     return isinstance(value, str) and value == word
 
 

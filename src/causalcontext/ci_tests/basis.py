@@ -58,8 +58,8 @@ class ChosenCurves(RowTest):
         return {x, y} == {Kind.CONTINUOUS} and all(kind.is_number for kind in given)
 
     def answers(self, data: Dataset, query: CIQuery) -> bool:
-        """Whether it takes the columns of a query, but for contexts that are constant in its
-        rows.
+        """True where the test takes the columns of a query, but for contexts that are constant in
+        its rows.
         """
         fixed = data.contexts.fixed(query.view)
         given = [data.kinds[z] for z in query.given if z not in fixed]

@@ -105,7 +105,7 @@ class RobustChange(ChangeTest):
 def change_parts(
     x: Variable, y: Variable, given: Sequence[Variable] = (), gate: float = GATE_LEVEL
 ) -> Parts:
-    """What has changed: every p-value behind `RobustChange`, the gate's included.
+    """The kinds of change: every p-value behind `RobustChange`, the gate's included.
 
     >>> generator = np.random.default_rng(0)
     >>> group = Variable(np.repeat([0.0, 1.0], 100), Kind.CATEGORICAL, 2)
@@ -207,7 +207,9 @@ class PreparedChange(PreparedRows):
         return self.data.kinds[column].is_number
 
     def _fits(self, category: int, view: int) -> SharedFits | None:
-        """What queries of a category on the rows of a view share; None if it is constant there."""
+        """The parts that queries of a category on the rows of a view share; None if it is constant
+        there.
+        """
         key = category, view
         if key not in self._shared:
             classes = self._variable(category, view)
@@ -260,7 +262,7 @@ class SharedFits:
         self._fitted: dict[tuple[int, tuple[int, ...]], tuple[float, Floats]] = {}
 
     def bound(self, given: tuple[int, ...], number: int) -> float:
-        """What the p-value of the logit can be at most; 1 if that is not clear."""
+        """The largest possible p-value of the logit; 1 if that is not clear."""
         both = tuple(sorted((*given, number)))
         turned: ResidualColumn | None = None
         for sample in range(len(self._samples)):

@@ -197,7 +197,7 @@ def rank_space(x: Variable, y: Variable, given: Sequence[Variable]) -> RankSpace
 
 
 class Permutable(NamedTuple):
-    """Which rows may give their x to which: strata of rows with equal conditions, and rows with
+    """The rows that may exchange their x: strata of rows with equal conditions, and rows with
     nearest ones.
     """
 
@@ -220,8 +220,8 @@ class Permutable(NamedTuple):
         return np.concatenate(list(in_threads(draw, parts, threads)))
 
     def obstacle(self, space: RankSpace) -> Reason:
-        """Why permutations say nothing: next to no row has another to exchange with, or x or y is
-        the same in all.
+        """The reason why permutations say nothing: next to no row has another to exchange with, or
+        x or y is the same in all.
         """
         partners = (self.nearest[self.loose] >= 0).sum(axis=1)
         if self.strata.size + (partners > 1).sum() < FEWEST_NEIGHBOUR_ROWS:
@@ -234,7 +234,7 @@ class Permutable(NamedTuple):
         return Reason.TESTABLE
 
     def _movable(self, values: Shorts) -> int:
-        """How many rows can take a value other than their own."""
+        """The number of rows that can take a value other than their own."""
         total = 0
         for start, stop in zip(self.starts[:-1], self.starts[1:], strict=True):
             members = values[self.strata[start:stop]]

@@ -42,7 +42,7 @@ class ConditionalGaussian(RowTest):
     draws: ClassVar[bool] = False
 
     def takes(self, x: Kind, y: Kind, given: Sequence[Kind]) -> bool:
-        """Whether at least one of the two is a number."""
+        """True where at least one of the two is a number."""
         return x.is_number or y.is_number
 
     def compare(

@@ -101,8 +101,8 @@ def parts_of(strata: Ints) -> list[NDArray[np.intp]]:
 
 
 def association(x: Floats, y: Floats, base: Floats) -> Comparison:
-    """Whether x and y, bases of what two variables add to `base` (from `added_to`), are
-    uncorrelated.
+    """The test of "x and y, bases of two variables beside `base` (from `added_to`), are
+    uncorrelated".
 
     From shapes (rows, p), (rows, q) and (rows, rank): correlation and n - rank - 1 for p = q = 1,
     else Rao's F and its first degrees of freedom, pq.

@@ -35,7 +35,7 @@ class GSquared(RowTest):
     pair: frozenset[Kind] | None = None
 
     def takes(self, x: Kind, y: Kind, given: Sequence[Kind]) -> bool:
-        """Whether no column is a number."""
+        """True where no column is a number."""
         return not any(kind.is_number for kind in (x, y, *given))
 
     def compare(

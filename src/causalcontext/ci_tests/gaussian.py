@@ -44,7 +44,7 @@ WILKS_PLACE = 3
 
 
 class RowSelection(NamedTuple):
-    """Which rows answer: strata, each with the parts that are compared, all as tuples of cells."""
+    """The rows that answer: strata, each with the parts that are compared, as tuples of cells."""
 
     strata: tuple[tuple[tuple[int, ...], tuple[tuple[int, ...], ...]], ...]
     inside: bool
@@ -90,7 +90,9 @@ class PreparedGaussian(Declared):
         return outcomes
 
     def _shape(self, query: CIQuery) -> tuple[int, int]:
-        """How many context variables the pair of a query has, and how many conditions are none."""
+        """The number of context variables in the pair of a query, and the number of other
+        conditions.
+        """
         if not self.contexts.positions:
             return 0, len(query.given)
         return len(self._ends(query)), sum(z not in self.contexts.positions for z in query.given)
@@ -142,8 +144,8 @@ class PreparedGaussian(Declared):
         return self.selections([self.selection(0, (), (), 0)], change=False)
 
     def views(self, size: int) -> Views:
-        """What the kernels need to know about rows, for conditioning sets of up to `size`
-        variables.
+        """The moments, rows and expected terms that kernels need, for conditioning sets of up to
+        `size` variables.
         """
         with _MAKING_ROOM:
             if self._views is None or self._views.expected.shape[1] <= size:
@@ -163,7 +165,7 @@ class PreparedGaussian(Declared):
             return self._views
 
     def place(self, view: int) -> int:
-        """Where the cross products of a view are among those of `views`."""
+        """The place of the cross products of a view among those of `views`."""
         cells = self.contexts.members(view)
         self._make_room([cells])
         return self._place[cells]

@@ -47,11 +47,11 @@ class LinearGaussian:
 
     @property
     def labels(self) -> tuple[Label, ...]:
-        """What the log calls the tests that it is made of."""
+        """The names that the log gives to the tests that it is made of."""
         return (FISHER_LABEL if self.kind == FISHER else STUDENT_LABEL, *OTHER_LABELS)
 
     def answers(self, data: Dataset, query: CIQuery) -> bool:
-        """Whether all columns of a query are continuous, but for contexts; these may be ends if
+        """True where all columns of a query are continuous, but for contexts; these may be ends if
         `at_context`.
         """
         contexts = data.contexts.positions
@@ -98,7 +98,7 @@ class GaussianRanks(RowTest):
     strength: ClassVar[Strength] = Strength.CORRELATION
 
     def takes(self, x: Kind, y: Kind, given: Sequence[Kind]) -> bool:
-        """Whether both are numbers."""
+        """True where both are numbers."""
         return x.is_number and y.is_number
 
     def compare(
@@ -135,7 +135,7 @@ class Sandwich(RowTest):
     draws: ClassVar[bool] = False
 
     def takes(self, x: Kind, y: Kind, given: Sequence[Kind]) -> bool:
-        """Whether both are numbers."""
+        """True where both are numbers."""
         return x.is_number and y.is_number
 
     def compare(
@@ -154,8 +154,8 @@ class Sandwich(RowTest):
 
 
 def hotelling(products: Floats, leverage: Floats, df: int) -> Comparison:
-    """Whether the columns of `products` have mean 0; T and its df for one column, else F and its
-    first df.
+    """The test of "the columns of `products` have mean 0": T and its df for one column, else F and
+    its first df.
     """
     rows = len(products)
     total = products.sum(axis=0)

@@ -60,8 +60,8 @@ def prepare(
     seed: int = 0,
     completions: int = POOLED,
 ) -> Preparation:
-    """What a search needs to begin with, unless `check_statistics` says that the table cannot be
-    searched.
+    """The table and the prepared test that a search begins with, unless `check_statistics` says
+    that the table cannot be searched.
 
     `statistics` are those of all rows, where `data` are only some of them. With `tested` the method
     tests, so that an error may advise to drop rows test by test. `completions` of a table whose
@@ -158,8 +158,8 @@ class PreparedCompletions(Declared):
         return outcomes
 
     def _change(self, query: CIQuery) -> tuple[Comparison, int, int] | None:
-        """What `robust-change` says of a context and a number given numbers, by how many rows, and
-        its first label.
+        """The answers of `robust-change` about a context and a number given numbers, by how many
+        rows, and its first label.
 
         Means and slopes are compared by expected moments, with the rows that the information about
         the number given the others is worth; spreads, and the logit if most tables open the gate,

@@ -29,7 +29,7 @@ Key = TypeVar("Key")
 
 
 class Needs(StrEnum):
-    """What a test looks at."""
+    """The part of a table that a test looks at."""
 
     MOMENTS = "moments"
     ROWS = "rows"
@@ -59,11 +59,11 @@ class PreparedTest(Protocol):
 
 @runtime_checkable
 class IndependenceTest(Protocol):
-    """What `discover(..., test=...)` accepts: a name, and a way to look at the table once."""
+    """The protocol of `discover(..., test=...)`: a name, and a way to look at the table once."""
 
     @property
     def name(self) -> str:
-        """What the test is called in settings and logs."""
+        """The name of the test in settings and logs."""
 
     def prepare(self, data: Dataset, statistics: SufficientStatistics) -> PreparedTest:
         """The test for this table. `statistics` holds the moments of every cell, from one pass over
@@ -89,7 +89,7 @@ def declared_traits(test: object) -> tuple[str, ...]:
 
 
 class Declared:
-    """What a prepared test declares if it answers batches of queries and nothing else."""
+    """The declarations of a prepared test that answers batches of queries and nothing else."""
 
     labels: tuple[Label, ...] = ()
     gaussian: PreparedGaussian | None = None
@@ -155,7 +155,9 @@ def put(
 
 
 class Strength(StrEnum):
-    """How a statistic becomes the strength of a dependence, on the scale of a correlation."""
+    """The rule that turns a statistic into the strength of a dependence, on the scale of a
+    correlation.
+    """
 
     CORRELATION = "correlation"
     """It is one."""

@@ -48,18 +48,18 @@ class Member(IndependenceTest, Protocol):
 
     @property
     def labels(self) -> tuple[Label, ...]:
-        """What the log calls the tests that it is made of."""
+        """The names that the log gives to the tests that it is made of."""
 
     @property
     def at_context(self) -> bool:
-        """Whether it answers for a context against a system variable of its kinds too."""
+        """True where it answers for a context against a system variable of its kinds too."""
 
     @property
     def needs(self) -> Needs:
-        """Whether it looks at moments or at rows."""
+        """The part of the table that it looks at: moments or rows."""
 
     def answers(self, data: Dataset, query: CIQuery) -> bool:
-        """Whether the test is made for the columns of a query."""
+        """True where the test is made for the columns of a query."""
 
 
 @dataclass(frozen=True)

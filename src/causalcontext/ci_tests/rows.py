@@ -54,7 +54,7 @@ class Variable(NamedTuple):
 
     @property
     def is_number(self) -> bool:
-        """Whether the values are numbers (continuous, count) rather than codes."""
+        """True where the values are numbers (continuous, count) rather than codes."""
         return self.kind.is_number
 
     @property
@@ -64,7 +64,7 @@ class Variable(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """What a test says about one query; `df` is NaN where it has none."""
+    """The answer of a test to one query; `df` is NaN where it has none."""
 
     statistic: float
     df: float
@@ -105,15 +105,15 @@ class RowTest(ABC):
 
     @property
     def labels(self) -> tuple[Label, ...]:
-        """What the log calls the test."""
+        """The name of the test in the log."""
         return (Label(self.name, self.strength),)
 
     def takes(self, x: Kind, y: Kind, given: Sequence[Kind]) -> bool:
-        """Whether the test is made for columns of these kinds; by default for all."""
+        """True where the test is made for columns of these kinds; by default for all."""
         return True
 
     def answers(self, data: Dataset, query: CIQuery) -> bool:
-        """Whether the test is made for the columns of a query."""
+        """True where the test is made for the columns of a query."""
         x = data.kinds[query.x]
         y = data.kinds[query.y]
         return self.pair in (None, {x, y}) and self.takes(
@@ -177,7 +177,9 @@ class PreparedRows(Declared):
         return self._rows[view]
 
     def _clear(self, query: CIQuery) -> Comparison | None:
-        """What is clear without a look at the rows: nothing, but for tests that know more."""
+        """The answers that are clear without a look at the rows: none, but for tests that know
+        more.
+        """
         return None
 
     def _variable(self, column: int, view: int) -> Variable | None:

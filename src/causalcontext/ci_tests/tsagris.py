@@ -83,8 +83,8 @@ def combined(first: Comparison, second: Comparison) -> Comparison:
 
 
 class Response(NamedTuple):
-    """What is explained: a family of `kernels.rows.likelihoods`, integers, and the number of
-    classes (2 for counts).
+    """The response of a regression: a family of `kernels.rows.likelihoods`, integers, and the
+    number of classes (2 for counts).
     """
 
     family: int
@@ -115,8 +115,8 @@ class NestedFits(NamedTuple):
 def regression(
     response: Variable, base: Floats, added: Floats, random: np.random.Generator
 ) -> Comparison:
-    """Whether the columns `added` help to explain `response` beside the columns `base`; one row for
-    every row.
+    """The test of "the columns `added` do not help to explain `response` beside the columns
+    `base`"; one row for every row.
     """
     if added.shape[1] == 0:
         return untestable(Reason.COLLINEAR)

@@ -64,8 +64,8 @@ _asked: set[str] = set()
 
 
 def kinds_for(method: str, test: IndependenceTest, data: Dataset) -> tuple[str, ...]:
-    """What a search calls, by its options and the kinds of columns alone; for "auto" what it tries
-    first.
+    """The kernels that a search calls, by its options and the kinds of columns alone; for "auto"
+    those of the method that it tries first.
     """
     members: tuple[Any, ...] = test.members if isinstance(test, Composite) else (test,)
     contexts = len(data.contexts.cells)
@@ -82,7 +82,7 @@ def kinds_for(method: str, test: IndependenceTest, data: Dataset) -> tuple[str, 
 
 
 def _compares_contexts(members: Sequence[Any], data: Dataset) -> bool:
-    """Whether a context against some other column is asked of a comparison between contexts."""
+    """True where a context against some other column is asked of a comparison between contexts."""
     for column in data.system:
         query = CIQuery(data.contexts.positions[0], column, ())
         answering = (
@@ -104,8 +104,8 @@ def kinds_for_windows(method: str, data: Dataset) -> tuple[str, ...]:
 
 
 def compile_ahead(kinds: Iterable[str]) -> None:
-    """What searches of these kinds call is on disk; if it was not, a line or a bar says that it is
-    being compiled.
+    """The kernels of searches of these kinds are on disk; if they were not, a line or a bar says
+    that they are being compiled.
     """
     new = [kind for kind in kinds if kind not in _asked]
     wanted = [kind for kind in new if not _is_done(kind)]
@@ -121,7 +121,7 @@ def compile_ahead(kinds: Iterable[str]) -> None:
 
 
 def is_warm() -> bool:
-    """Whether everything is compiled for this machine."""
+    """True where everything is compiled for this machine."""
     return _is_done(EVERYTHING)
 
 
@@ -145,8 +145,8 @@ def warm_up() -> Path | None:
 
 
 def _compiled(parts: Sequence[str], tell: Callable[[], None]) -> Iterator[bool]:
-    """Whether each part went well: two processes take one after the other, where they can be
-    started.
+    """The success of each part, as truth values: two processes take one after the other, where they
+    can be started.
     """
     if not _can_start():
         yield from (_went_well(partial(call_part, WHERE, part), tell) for part in parts)
@@ -218,7 +218,7 @@ class _Worker:
 
 
 def answer_names() -> None:
-    """What a worker does: every line on stdin names a part, which is called."""
+    """The loop of a worker: every line on stdin names a part, which is called."""
     signal.signal(
         signal.SIGINT, signal.SIG_IGN
     )  # Ctrl-C on a terminal reaches all; who started this one ends it
@@ -239,7 +239,7 @@ def call_part(module: str, name: str) -> None:
 
 
 def _went_well(done: Callable[[], object], tell: Callable[[], None]) -> bool:
-    """Whether a part raised nothing; what it would have compiled is compiled when it is called."""
+    """True where a part raised nothing; what it did not compile is compiled when it is called."""
     try:
         done()
     except Exception as error:
@@ -250,8 +250,8 @@ def _went_well(done: Callable[[], object], tell: Callable[[], None]) -> bool:
 
 
 def _can_start() -> bool:
-    """Whether there are cores for other processes, and Python can be started again: not from inside
-    a program.
+    """True where there are cores for other processes, and Python can be started again: not from
+    inside a program.
     """
     cores = min(os.cpu_count() or 1, int(settings.NUMBA_NUM_THREADS))
     python = Path(sys.executable or "").name.lower()

@@ -129,8 +129,8 @@ def choose_by_residuals(findings: Sequence[Violation], variables: int) -> Method
 
 
 def auto(task: Task) -> Outcome:
-    """What suits the data: score-ac, unless it does not take the table, or a likelihood says little
-    about it.
+    """The outcome of the method that suits the data: score-ac, unless it does not take the table,
+    or a likelihood says little about it.
     """
     choice = choose_for_windows(task.data) if task.windows is not None else None
     if task.windows is None:
@@ -162,7 +162,7 @@ def auto(task: Task) -> Outcome:
 
 
 def _refused(data: Dataset) -> str:
-    """Why score-ac cannot search the table; "" if it can."""
+    """The reason why score-ac cannot search the table; "" if it can."""
     many = [
         data.names[i]
         for i in data.system
@@ -172,7 +172,7 @@ def _refused(data: Dataset) -> str:
 
 
 def _slow(data: Dataset) -> str:
-    """Why score-ac would take long; "" if it does not."""
+    """The reason why score-ac would take long; "" if it does not."""
     seconds = forecast(data)
     if seconds <= LONGEST_FORECAST:
         return ""

@@ -52,7 +52,7 @@ def forecast(data: Dataset) -> float:
 
 
 def has_curves(data: Dataset) -> bool:
-    """Whether the square or the cube of some number goes with another column more than chance
+    """True where the square or the cube of some number goes with another column more than chance
     allows.
 
     The rows are those of the largest context: slopes that differ between contexts look like a bend.

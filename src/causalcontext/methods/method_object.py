@@ -133,5 +133,5 @@ def _check_keywords(
 
 
 def _is_plain(value: object) -> bool:
-    """Whether a value is a number, text, a truth value or None."""
+    """True where a value is a number, text, a truth value or None."""
     return isinstance(value, int | float | str | None)

@@ -38,8 +38,8 @@ class Method(NamedTuple):
         return tuple(self.kind.defaults())
 
     def on(self, data: Dataset) -> Callable[[Task], Outcome]:
-        """How a table is searched: without a context, methods that differ in their use of it are
-        plain PC.
+        """The function that searches such a table: without a context, methods that differ in their
+        use of it are plain PC.
         """
         return (
             self.run
@@ -122,5 +122,5 @@ def method_of_settings(settings: Settings) -> MethodObject:
 
 
 def run_method(name: str, task: Task) -> Outcome:
-    """What a method finds."""
+    """The outcome of a method on a task, with or without contexts."""
     return METHODS[name].on(task.data)(task)

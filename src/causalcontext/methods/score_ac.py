@@ -115,7 +115,7 @@ def scored(task: Task) -> tuple[Outcome, tuple[Violation, ...], bool]:
 
 
 def few_rows(task: Task) -> str:
-    """Which context has too few rows in the sample of a scan; "" if none has."""
+    """A sentence about a context with too few rows in the sample of a scan; "" if none has."""
     if _is_sample(task):
         found = gather_statistics(task.data, "listwise")
         for value, rows in zip(found.values, found.moments.rows.tolist(), strict=True):

@@ -1,4 +1,4 @@
-"""What a method is given: a table or windows of one, what is known, and how to search."""
+"""The task of a method: a table or windows of one, knowledge about them, and the way to search."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ class Task:
         masked_scope: str = "adaptive",
         across: Trusted | None = None,
     ) -> Plan:
-        """What to search for, by the settings."""
+        """The plan of a search by tests, by the settings."""
         settings = self.settings
         variables = len(self.data.names)
         limit = variables if settings.max_given is None else min(settings.max_given, variables)

@@ -496,8 +496,8 @@ def cut_card(result: ContextGraphs, panel: dict[str, Any] | None) -> str:
 
 
 def cut_panel(result: ContextGraphs) -> dict[str, Any] | None:
-    """What the page needs to know about the cut of a result: the profiles and, of a single cut,
-    graphs of others.
+    """The record of the cut of a result for the page: the profiles and, of a single cut, graphs of
+    others.
     """
     if result.cut is None:
         return None

@@ -1,5 +1,5 @@
-"""What the HTML report shows, as plain lists and text: graphs, layout, deciding tests, stories,
-settings.
+"""The contents of the HTML report, as plain lists and text: graphs, layout, deciding tests,
+stories, settings.
 
 Names and context values are data: they leave here as printable text, and the page only ever shows
 them as text.
@@ -231,12 +231,12 @@ def _edges(result: ContextGraphs) -> list[dict[str, Any]]:
 
 
 def _notes(result: ContextGraphs) -> list[str]:
-    """How the result was made; of a cut search all stands on top."""
+    """The sentences about how the result was made; of a cut search all stand on top."""
     return [printable(note) for note in remarks(result)] if result.final else []
 
 
 def _warnings(result: ContextGraphs) -> list[str]:
-    """What comes before the answer: that the search was cut, and what else is known about it."""
+    """The sentences before the answer: that the search was cut, and other warnings about it."""
     if result.final:
         return []
     left = (
@@ -366,7 +366,9 @@ def shown_once(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def effects_panel(shown: ContextGraphs) -> dict[str, Any] | None:
-    """What the panel needs to know of a presentable result; None where there are no numbers."""
+    """The record of the effects of a presentable result for the panel; None where there are no
+    numbers.
+    """
     try:
         drawn = answers_of(shown).orders is not None
         mechanics = Mechanics(shown, intervals="auto" if drawn else "graph")

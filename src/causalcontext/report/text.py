@@ -35,7 +35,7 @@ def summary(result: ContextGraphs) -> str:
     untested = {(edge.x, edge.y, result.contexts[edge.context]) for edge in untested_edges(result)}
 
     def doubt(edge: Edge | LabeledEdge, values: Sequence[Any]) -> str:
-        """What is written behind an edge that nothing tested in any of these contexts."""
+        """The words behind an edge that nothing tested in any of these contexts."""
         if not untested:
             return ""
         x, y = sorted((result.position(edge.source), result.position(edge.target)))
@@ -122,12 +122,14 @@ def _heading(result: ContextGraphs) -> str:
 
 
 def warnings(result: ContextGraphs) -> list[str]:
-    """What a reader must know before believing the graphs."""
+    """The sentences that a reader must know before believing the graphs."""
     return [f"WARNING: {sentence}" for sentence in result.cautions]
 
 
 def remarks(result: ContextGraphs) -> list[str]:
-    """How the result was made: its notes, and what was not tried or could not be."""
+    """The sentences about how the result was made: its notes, and what was not tried or could not
+    be.
+    """
     found = [f"note: {note}" for note in result.notes]
     levels = result.log.kept.cut
     cut = int((levels > 0).any(axis=0).sum())

@@ -1,1 +1,1 @@
-"""What a search returns: graphs per context, the log of deciding tests, explanations, files."""
+"""The results of a search: graphs per context, the log of deciding tests, explanations, files."""

@@ -1,5 +1,5 @@
-"""What a result answers beyond its graphs: coefficients, effects, and what an intervention would
-do.
+"""The answers of a result beyond its graphs: coefficients, effects, and the consequences of an
+intervention.
 """
 
 from __future__ import annotations

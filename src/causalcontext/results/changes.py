@@ -1,4 +1,4 @@
-"""What differs between two contexts, and what may be claimed to differ.
+"""The differences between two contexts, and those of them that may be claimed.
 
 An edge that is missing in a small context may be lack of power, and a correlation moves with the
 variance of the cause though the mechanism does not. So a change is claimed only where the edge is
@@ -152,7 +152,7 @@ ONE_CONTEXT = "only one context has enough rows, so there is nothing to compare"
 
 
 def _nothing_differs(result: ContextGraphs, pairs: Sequence[tuple[Any, Any]]) -> str:
-    """Why a table of changes is empty though contexts were compared."""
+    """The reason in words why a table of changes is empty though contexts were compared."""
     if result.settings.method == "pc-p":
         return "pc-p has one graph for all contexts, so no edge differs between them"
     where = f"{pairs[0][0]} and {pairs[0][1]}" if len(pairs) == 1 else "any two contexts"
@@ -208,7 +208,8 @@ def _unless_vetoed(result: ContextGraphs, change: Change) -> Change:
 
 
 def scale_is_doubtful(result: ContextGraphs, change: Change) -> str:
-    """Why the scale of a column makes differences between contexts, in words; "" if it does not.
+    """The reason in words why the scale of a column makes differences between contexts; "" if it
+    does not.
 
     That of an end; of a scale that bends mechanisms, which turns links, that of a neighbour of an
     end as well.
@@ -226,7 +227,8 @@ def scale_is_doubtful(result: ContextGraphs, change: Change) -> str:
 
 
 def model_is_wrong(result: ContextGraphs, change: Change) -> str:
-    """Why the mechanism that a change is about cannot be compared, in words; "" if nothing says so.
+    """The reason in words why the mechanism that a change is about cannot be compared; "" if
+    nothing says so.
 
     That is the mechanism of the effect, of either end where the graphs do not say which one it is.
     """
@@ -361,8 +363,8 @@ def _tested_slopes(
 def _why_alike(
     fits: RowFits | WindowFits, change: Change, q: float, level: float, what: str
 ) -> str:
-    """Why a difference of slopes is no claim, where the p-values of all that could be right are not
-    small; where they are small given the causes in the graph, the reason says so.
+    """The reason why a difference of slopes is no claim, where the p-values of all that could be
+    right are not small; where they are small given the causes in the graph, the reason says so.
     """
     if q != q:
         return f"the {what} cannot be compared"
@@ -409,8 +411,8 @@ def _decided(
 
 
 def is_bent(result: ContextGraphs, change: Change) -> bool:
-    """Whether a change of a link is one of curves: of slopes it is not, where the mechanism has no
-    curve.
+    """True where a change of a link is one of curves: of slopes it is not, where the mechanism has
+    no curve.
     """
     if change.kind != "slope":
         return is_curved(result)
@@ -419,7 +421,7 @@ def is_bent(result: ContextGraphs, change: Change) -> bool:
 
 
 def moved_words(change: Change) -> str:
-    """What a context does to the level or to the spread of a mechanism, in a sentence."""
+    """A sentence about a change of the level or the spread of a mechanism between contexts."""
     here = value_text(change.present)
     there = value_text(change.absent)
     if change.kind == LEVEL:
@@ -433,7 +435,9 @@ def moved_words(change: Change) -> str:
 
 
 def _recalled(result: ContextGraphs, change: Change) -> Change:
-    """What was claimed before a result was saved that needs rows to be compared again."""
+    """The change as it was claimed before a result was saved, where it needs rows to be compared
+    again.
+    """
     known = answers_of(result).claims
     if not isinstance(known, str) and known is not None and claim_of(change) in known:
         return change._replace(claimed=True, status=CLAIMED, reason="")
@@ -442,8 +446,8 @@ def _recalled(result: ContextGraphs, change: Change) -> Change:
 
 
 def _few_values(result: ContextGraphs, change: Change) -> str:
-    """Which number of few values is an end of a link, or a neighbour of one, and what to do; "" if
-    none is.
+    """A sentence that names a number of few values among the ends of a link, or their neighbours,
+    and the remedy; "" if there is none.
 
     Of a coarse number the lowest and the highest value hold what is beyond them, so that slopes of
     a link that stays differ where another one goes.
@@ -497,7 +501,7 @@ def confirmed(
 
 
 def why_not_asked(result: ContextGraphs) -> str:
-    """Why no other engine can be asked about a result, in words; "" if it can."""
+    """The reason in words why no other engine can be asked about a result; "" if it can."""
     other = "score-ac" if result.evidence is None else "pc-ac"
     if result.windowed is None and (result.rows is None or result.prepared is None):
         return "a result without rows cannot be compared with another engine"
@@ -701,8 +705,8 @@ def _levels_and_spreads(
 
 
 def _moved(result: ContextGraphs, source: int, target: int, a: int, b: int) -> Iterator[Change]:
-    """How the level and the spread of a variable differ between two contexts; without rows what was
-    claimed before.
+    """The changes of the level and the spread of a variable between two contexts; without rows
+    those that were claimed before.
     """
     mark = mark_of(result.graphs[result.contexts[a]].endpoints, source, target)
     own = moved(result, target, a, b)
@@ -732,8 +736,8 @@ def _moved(result: ContextGraphs, source: int, target: int, a: int, b: int) -> I
 def _may_turn(
     result: ContextGraphs, evidence: ScoreEvidence, source: int, target: int, a: int, b: int
 ) -> str:
-    """Why a variable whose level or spread differs between contexts may be a cause of the context,
-    "" if it is not.
+    """The reason why a variable whose level or spread differs between contexts may be a cause of
+    the context; "" if it is not.
 
     Both ways they would differ. The margin of the link tells the direction, most clearly beside
     other causes of the variable; without any it rests on the shape of the noise alone.
@@ -826,7 +830,7 @@ def _label(
 
 
 class WithinContexts(StrEnum):
-    """Why a pair is dependent inside contexts and independent on all rows."""
+    """The reason why a pair is dependent inside contexts and independent on all rows."""
 
     SELECTION = "selection bias"
     CANCELLATION = "cancellation"
@@ -853,8 +857,8 @@ def inside_words(result: ContextGraphs) -> str:
 
 
 class ChangeVerdict(NamedTuple):
-    """What `changes` says about an edge of two contexts: whether it is claimed, what it doubts, and
-    what changes.
+    """The verdict of `changes` about an edge of two contexts: its claim, its doubt, and the kind of
+    change.
     """
 
     claimed: bool
@@ -863,8 +867,8 @@ class ChangeVerdict(NamedTuple):
 
 
 def verdict_on(x: str, y: str, changes: Sequence[Change]) -> ChangeVerdict | None:
-    """What the changes between two contexts say about a pair; None where there is nothing to go
-    by.
+    """The verdict of the changes between two contexts about a pair; None where there is nothing to
+    go by.
     """
     said = (change for change in changes if {change.source, change.target} == {x, y})
     return next(
@@ -873,8 +877,8 @@ def verdict_on(x: str, y: str, changes: Sequence[Change]) -> ChangeVerdict | Non
 
 
 class ChangeVerdicts:
-    """What `changes` says about edges and slopes of two contexts; every two contexts are compared
-    once.
+    """The verdicts of `changes` about edges and slopes of two contexts; every two contexts are
+    compared once.
     """
 
     def __init__(self, result: ContextGraphs) -> None:

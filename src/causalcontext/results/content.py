@@ -270,7 +270,7 @@ def fields_from_dict(content: dict[str, Any]) -> dict[str, Any]:
 
 
 def _settings_from_dict(stored: dict[str, Any]) -> Settings:
-    """How a result was made; the registry says what a test declares where a file does not."""
+    """The settings of a result; the registry says what a test declares where a file does not."""
     traits = stored.get("test_traits")
     if traits is None:
         traits = declared_traits(TESTS.get(stored["test"]))
@@ -347,8 +347,8 @@ def _with_thin_levels(
 
 
 def _series_to_dict(result: ContextGraphs) -> dict[str, Any]:
-    """What a result with lags knows besides: facts, the moments of its windows, and the times of
-    nodes for others.
+    """The contents of a file with lags: facts, the moments of windows, and the times of nodes; none
+    without lags.
     """
     if result.series is None:
         return {}

@@ -201,8 +201,8 @@ class ContextGraphs(EffectMethods):
 
     @property
     def final(self) -> bool:
-        """Whether the graphs are oriented and can be asked: the search is complete, or a time limit
-        cut it short.
+        """True where the graphs are oriented and can be asked: the search is complete, or a time
+        limit cut it short.
         """
         return self.complete or was_cut((*self.warnings, *self.notes))
 
@@ -230,8 +230,8 @@ class ContextGraphs(EffectMethods):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """What the numbers of conditions in the log stand for: the variables, and the past beyond
-        the window.
+        """The names that the numbers of conditions in the log stand for: the variables, and the
+        past beyond the window.
         """
         return self.names if self.series is None else self.series.columns(self.names)
 
@@ -575,8 +575,8 @@ class ContextGraphs(EffectMethods):
 
     @asked_of_search
     def knowledge_violations(self) -> list[str]:
-        """What in the graphs contradicts the knowledge, one sentence each; empty after every
-        search.
+        """The contradictions between the graphs and the knowledge, one sentence each; empty after
+        every search.
         """
         links = self.settings.knowledge.links(self.names)
         name = self.names
@@ -683,8 +683,8 @@ class ContextGraphs(EffectMethods):
         path: str | Path | None = None,
         dpi: float = 150,
     ) -> tuple[Axes, ...]:
-        """What every cause does to a variable: one panel a cause, one line a context. For
-        `method="score-ac"`.
+        """The effect of every cause on a variable, as a figure: one panel a cause, one line a
+        context. For `method="score-ac"`.
 
         A line is the expected effect as one cause moves and everything else stays at its average;
         of a variable with levels, their probabilities. A band is one standard deviation of the
@@ -772,8 +772,8 @@ class ContextGraphs(EffectMethods):
         return self.names.index(name)
 
     def no_variable(self, name: object, known: Sequence[str]) -> OptionError:
-        """What to say of a name that is none of the known ones: why its column was left out, or
-        which it may mean.
+        """The error about a name that is none of the known ones: why its column was left out, or
+        which one may be meant.
         """
         for left in self.left_out:
             if left.column == name:

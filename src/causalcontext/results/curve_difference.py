@@ -81,8 +81,8 @@ class Compared(NamedTuple):
 def compared_rows(
     result: ContextGraphs, x: int, y: int, present: int, absent: int
 ) -> Compared | None:
-    """What a curve is compared by; None without rows or equations, and where the effect is ordered
-    or a count.
+    """The rows, equations and curves that a link is compared by; None without rows or equations,
+    and where the effect is ordered or a count.
     """
     found = result.evidence
     if found is None or found.mechanisms is None or result.table is None:
@@ -139,7 +139,7 @@ def rows_in_units(mechanisms: Mechanisms, data: Dataset) -> tuple[dict[int, Floa
 
 
 def curve_shares(rows: Compared) -> tuple[Slope, Slope]:
-    """How much of the curve of a link shows in the context that has it, and in the other one."""
+    """The share of a link's curve that shows in the context with it, and in the other one."""
     values = rows.values
     cause = rows.cause
     mine = [
@@ -173,8 +173,8 @@ def curve_shares(rows: Compared) -> tuple[Slope, Slope]:
 
 
 def scale_doubt(rows: Compared) -> str:
-    """Why less of what a cause does to a category may be no change of the cause, in words; empty
-    for numbers.
+    """The reason in words why less of the effect of a cause on a category may be no change of the
+    cause; "" for numbers.
 
     Slopes of logits shrink together where noise grows. So another cause of both contexts must have
     kept more.
@@ -198,9 +198,7 @@ def scale_doubt(rows: Compared) -> str:
 
 
 def _sum_of(terms: Sequence[Term], values: dict[int, Floats]) -> Floats:
-    """What terms add up to, shape (rows, 1), or (rows, levels - 1) for the log odds of a
-    category.
-    """
+    """The sum of terms, shape (rows, 1), or (rows, levels - 1) for the log odds of a category."""
     return np.asarray(
         np.sum([np.outer(term.values(values), term.slopes) for term in terms], axis=0)
     )
@@ -402,7 +400,7 @@ class ContextRows:
         return self._curves[column]
 
     def shows(self, cause: int) -> bool:
-        """Whether some curve of a variable explains the effect beside all other terms."""
+        """True where some curve of a variable explains the effect beside all other terms."""
         return (
             extra_columns(
                 self.values[self.effect], self.curves(cause), self.of_terms(cause, own=False)
@@ -411,7 +409,7 @@ class ContextRows:
         )
 
     def is_unneeded(self, cause: int, beside: int) -> bool:
-        """Whether the terms of a cause explain nothing beside the curves of another variable and
+        """True where the terms of a cause explain nothing beside the curves of another variable and
         all other terms.
         """
         given = [*self.of_terms(cause, own=False), *self.curves(beside)]
@@ -422,8 +420,8 @@ class ContextRows:
 
 
 def proxy(result: ContextGraphs, rows: Compared) -> str:
-    """Which variable may be behind a curve, or hide it where it is missing, in words; empty if none
-    may.
+    """A sentence about the variable that may be behind a curve, or hide it where it is missing; ""
+    if none may.
     """
     if rows.here.kind != NUMBER:
         return ""
@@ -494,7 +492,7 @@ def extra_columns(effect: Floats, asked: Sequence[Floats], given: Sequence[Float
 
 
 def _explained(y: Floats, columns: Sequence[Floats]) -> tuple[float, int]:
-    """How much of a centred sum of squares columns explain, and their rank; constant ones and
+    """The part of a centred sum of squares that columns explain, and their rank; constant ones and
     copies do not count.
     """
     if len(columns) == 0:

@@ -1,5 +1,5 @@
-"""Where a column cuts mechanisms in two, and whether it does: what `cc.threshold("X", "best")`
-found.
+"""The place where a column cuts mechanisms in two, if it does: the verdict of `cc.threshold("X",
+"best")`.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ class Cut:
 
     @property
     def needed(self) -> float:
-        """What the profile has to exceed for a cut: the smooth change, the price of the place, and
-        what is required.
+        """The height that the profile has to exceed for a cut: the smooth change, the price of the
+        place, and what is required.
         """
         return max(self.scores) - self.evidence + self.required
 

@@ -1,4 +1,4 @@
-"""Why a table is empty: a table without rows has the reason in its `attrs`."""
+"""Empty tables, each with the reason in its `attrs`."""
 
 from __future__ import annotations
 

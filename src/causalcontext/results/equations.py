@@ -39,7 +39,7 @@ SPREADS = ("line", "size", "sign", "above", "below", "level", "context")
 
 @dataclass(frozen=True)
 class Scale:
-    """How a column is measured."""
+    """The scale by which a column is measured."""
 
     # one of `SCALES`; a count is a number, but where it is the effect, its equation is one of its
     # root
@@ -57,7 +57,7 @@ class Scale:
 
     @property
     def is_number(self) -> bool:
-        """Whether its values are numbers."""
+        """True where the values of the column are numbers."""
         return self.kind in (NUMBER, COUNT)
 
     def standard(self, values: Sequence[Any] | NDArray[Any]) -> Floats:
@@ -103,7 +103,7 @@ class Term:
 
     @property
     def function(self) -> tuple[str, tuple[int, ...], float, float]:
-        """Which function it is, whatever its slopes."""
+        """The kind, causes and place of a term: its function, whatever its slopes."""
         return self.kind, self.causes, self.place, self.second
 
     def values(self, standard: dict[int, Floats]) -> Floats:
@@ -130,7 +130,7 @@ class Term:
 
 @dataclass(frozen=True)
 class SpreadTerm:
-    """What a cause, or a context, does to the logarithm of the standard deviation of the noise.
+    """The effect of a cause, or a context, on the logarithm of the standard deviation of the noise.
 
     By its shape it is, of z = (cause - centre) / unit, cut off at 3 and -3, z itself, its size,
     whether it is positive, what it is above and below the middle half; whether the cause is a
@@ -243,8 +243,8 @@ class Mechanisms:
         )
 
     def differs(self, effect: int, a: int, b: int) -> bool:
-        """Whether the equation of an effect differs between two contexts, in its intercept, a term
-        or its spread.
+        """True where the equation of an effect differs between two contexts, in its intercept, a
+        term or its spread.
         """
         own = self.equation(effect, a)
         if b not in own.contexts:
@@ -256,8 +256,8 @@ class Mechanisms:
     def partial_curve(
         self, effect: int, cause: int, at: Sequence[Any] | NDArray[Any], context: int
     ) -> Floats:
-        """What an effect does as one cause takes some values, in the units of the table, all else
-        being at its average.
+        """The values of an effect as one cause takes some values, in the units of the table, all
+        else being at its average.
 
         They are expected values (for normal scores, the value at the expected score), shape
         (values,); if the effect has levels, their probabilities, shape (levels, values).
@@ -325,13 +325,13 @@ class Mechanisms:
         return np.asarray(equation.noise * np.exp(total) * (1.0 if scale.scores else scale.spread))
 
     def is_spread(self, effect: int, cause: int, context: int) -> bool:
-        """Whether the spread of the noise of an effect depends on a cause."""
+        """True where the spread of the noise of an effect depends on a cause."""
         return any(term.cause == cause for term in self.equation(effect, context).spread)
 
     @np.errstate(over="ignore", invalid="ignore")  # a file may hold any numbers
     def shape(self, effect: int, cause: int, context: int) -> str:
-        """What a link looks like: "linear", "curved", "step", "by category", "product"; "" where
-        there is none.
+        """The shape of a link: "linear", "curved", "step", "by category", "product"; "" where there
+        is none.
 
         "spread": the cause changes nothing but the spread of the noise.
         """

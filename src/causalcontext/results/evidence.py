@@ -1,6 +1,4 @@
-"""What speaks for and against every edge of a score-based result, where there are no tests to
-log.
-"""
+"""The evidence for and against every edge of a score-based result, where no tests are logged."""
 
 from __future__ import annotations
 
@@ -153,7 +151,7 @@ class ScoreEvidence:
         return slot_of(x, y, len(self.model))
 
     def shape(self, x: int, y: int, context: int) -> str:
-        """What the link of a pair looks like in a context; "" where that is not known."""
+        """The shape of the link of a pair in a context; "" where that is not known."""
         effect, cause = self._ends(x, y, context)
         known = self.mechanisms is not None and effect >= 0 and self.model[cause] != "context"
         return (
@@ -163,7 +161,7 @@ class ScoreEvidence:
         )
 
     def is_spread(self, x: int, y: int, context: int) -> bool:
-        """Whether the spread of the noise of the one depends on the other in a context."""
+        """True where the spread of the noise of the one depends on the other in a context."""
         effect, cause = self._ends(x, y, context)
         return (
             self.mechanisms is not None
@@ -353,7 +351,7 @@ class HiddenSuspicion:
     why_not: str = ""  # why nothing could be asked, or not of all links; "" if all were asked
 
     def word(self, x: str, y: str) -> str:
-        """What is known of a link."""
+        """The word for a hidden cause of a link: suspected, not seen or not asked."""
         pair = (min(x, y), max(x, y))
         return (
             SUSPECTED if pair in self.suspected else NOT_SEEN if pair in self.asked else NOT_ASKED

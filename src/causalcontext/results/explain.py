@@ -1,5 +1,5 @@
-"""Why two variables are adjacent or not by tests or scores, and why an edge has its ends: in words,
-by context.
+"""Explanations of edges, of missing edges and of their ends, by tests or scores: in words, by
+context.
 """
 
 from __future__ import annotations
@@ -133,8 +133,8 @@ def _in_contexts(result: ContextGraphs, values: Sequence[str]) -> str:
 
 
 def _of_mechanism(result: ContextGraphs, x: str, y: str) -> Iterator[str]:
-    """What may be claimed that a context does to the level or the spread of a variable, if one of
-    two is a context.
+    """The claims that may be made about a context and the level or the spread of a variable, if one
+    of two is a context.
     """
     ends = {result.position(x), result.position(y)}
     told = result.moments is not None or result.series is not None
@@ -151,8 +151,8 @@ def _of_mechanism(result: ContextGraphs, x: str, y: str) -> Iterator[str]:
 
 
 def _by_test(result: ContextGraphs, x: str, y: str, place: int, elsewhere: float | None) -> str:
-    """Why the edge is there or not, by the test that decided; its p-value on the other rows, if it
-    can be asked.
+    """The sentence about an edge or its absence, by the test that decided; its p-value on the other
+    rows, if it can be asked.
     """
     a = result.position(x)
     b = result.position(y)
@@ -238,7 +238,7 @@ def _on_other_rows(result: ContextGraphs, x: str, y: str) -> dict[int, float]:
 
 
 def _other_view(result: ContextGraphs, entry: Entries, place: int, p: float | None) -> str:
-    """What the same question finds on the other rows.
+    """The answer to the same question on the other rows, in words.
 
     Where these say something else than the graph does, it is said why the graph does not follow
     them.
@@ -261,8 +261,8 @@ def _other_view(result: ContextGraphs, entry: Entries, place: int, p: float | No
 
 
 def _by_score(result: ContextGraphs, evidence: ScoreEvidence, x: str, y: str, r: int) -> str:
-    """What knowledge or the score says about a pair, the slope, the model of the effect, the shape,
-    the direction.
+    """Sentences about a pair: knowledge or the score, the slope, the model of the effect, the
+    shape, the direction.
     """
     slot = evidence.slot(result.position(x), result.position(y))
     mark = result.graphs[result.contexts[r]].mark(x, y)
@@ -309,7 +309,9 @@ def _by_score(result: ContextGraphs, evidence: ScoreEvidence, x: str, y: str, r:
 
 
 def _gain(present: bool, difference: float) -> str:
-    """What a link does to the score; where that speaks against the graph, the sentence says so."""
+    """The gain of the score by a link, in words; where that speaks against the graph, the sentence
+    says so.
+    """
     size = f"{abs(difference):.1f} nats"
     if present == (difference > 0.0):
         return f"the link {'raises' if present else 'would lower'} the score of the model by {size}"
@@ -419,7 +421,7 @@ def _direction(
 
 
 def _meaning(result: ContextGraphs, place: int, x: str, y: str) -> str:
-    """What the edge of a PAG says, or that there is none; empty for a CPDAG."""
+    """The meaning of the edge of a PAG, or that there is none; empty for a CPDAG."""
     graph = result.graphs[result.contexts[place]]
     if graph.kind is GraphKind.CPDAG:
         return ""
@@ -507,7 +509,7 @@ def _because(result: ContextGraphs, origin: Origin, place: int, cause: str, effe
 
 
 def _separating_set(result: ContextGraphs, origin: Origin, cause: str) -> str:
-    """What separates the two ends of a collider, and on which rows."""
+    """The set that separates the two ends of a collider, and on which rows, in words."""
     slot = result.log.slot(result.position(cause), origin.via[0])
     entry = result.log.at(origin.graph, slot)
     if entry.decision != Decision.ABSENT:

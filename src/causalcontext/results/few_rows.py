@@ -37,7 +37,7 @@ class ThinLevels:
 
     @property
     def values(self) -> tuple[Any, ...]:
-        """What was left out."""
+        """The context values that were left out."""
         return tuple(value for value, _ in self.rows)
 
     @property
@@ -73,7 +73,7 @@ class ThinLevels:
 
     @property
     def stories(self) -> tuple[str, ...]:
-        """What `explain` says of the values that were left out."""
+        """The sentences of `explain` about the values that were left out."""
         return tuple(
             f"in {value}: not searched, {row_words(count)} are too few to say anything; its graph"
             " is the pooled one."
@@ -91,7 +91,7 @@ class ThinLevels:
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> ThinLevels:
-        """What `to_dict` has written."""
+        """The record that `to_dict` has written."""
         contexts = tuple(map(_value, content["levels"]))
         if len(set(contexts)) < len(contexts) or not 0 < len(content["rows"]) < len(contexts):
             raise ValueError("thin names a level twice, or leaves none to search")
@@ -117,7 +117,7 @@ def _value(kept: Any) -> Any:
 
 
 def thin_words(count: int) -> str:
-    """How a value of few rows is marked in titles.
+    """The mark of a value of few rows in titles.
 
     >>> thin_words(3)
     '3 rows: pooled graph'
@@ -126,13 +126,13 @@ def thin_words(count: int) -> str:
 
 
 def row_words(count: int) -> str:
-    """How many rows, in words."""
+    """A number of rows in words."""
     return "1 row" if count == 1 else f"{count:,} rows"
 
 
 def untested_words(thin: ThinLevels, x: str, y: str) -> str:
-    """Why nothing is known of a pair with a context variable of which a single value is left; ""
-    for other pairs.
+    """The reason why nothing is known of a pair with a context variable of which a single value is
+    left; "" for other pairs.
     """
     for name, _ in thin.untested:
         if name in (x, y):

@@ -59,8 +59,8 @@ OTHER = "{} explains it as well"
 
 
 def shared_bend(result: ContextGraphs, x: int, y: int, present: int, absent: int) -> str:
-    """Why a change of x - y may be a bend that both contexts share, in words; empty if not, or
-    without rows.
+    """The reason in words why a change of x - y may be a bend that both contexts share; "" if not,
+    or without rows.
     """
     table = result.table
     if table is None or not all(table.kinds[end].is_number for end in (x, y)):
@@ -82,7 +82,7 @@ def shared_bend(result: ContextGraphs, x: int, y: int, present: int, absent: int
 def _as_good(
     result: ContextGraphs, table: Dataset, cause: int, effect: int, places: tuple[int, int]
 ) -> bool:
-    """Whether a bend of the cause is better than a line, and no worse than slopes by context, or
+    """True where a bend of the cause is better than a line, and no worse than slopes by context, or
     hardly.
     """
     if cause in map(table.contexts.source_of, table.contexts.positions):
@@ -180,8 +180,8 @@ def shared_level(
     numbers: Mapping[int, Floats],
     there: Bools,
 ) -> str:
-    """Why a level that changes with a context may be a bend of a cause, or another cause, in words;
-    empty if not.
+    """The reason in words why a level that changes with a context may be a bend of a cause, or
+    another cause; "" if not.
 
     `others` are columns that both contexts share, `numbers` causes and what may be one, `there` the
     rows of one context. A line counts where it is not among the columns.
@@ -229,8 +229,8 @@ CURVED = (
 
 
 class Moved(NamedTuple):
-    """What a context changes in a mechanism, in the first and in the second context, and the
-    p-value of "nothing".
+    """A number of a mechanism in the first and in the second context, and the p-value of "they are
+    the same".
     """
 
     here: float
@@ -259,8 +259,7 @@ def readers(
 def moved(
     result: ContextGraphs, target: int, a: int, b: int
 ) -> tuple[dict[str, Moved], str] | None:
-    """How the level and the spread of a mechanism differ between two contexts, and a doubt about
-    its level.
+    """The level and the spread of a mechanism in two contexts, and a doubt about its level.
 
     None without rows, where the variable is not searched as a number, and where the contexts it
     reads are the same.
@@ -328,7 +327,8 @@ def _errors_explain(
     rows: Bools,
     there: Bools,
 ) -> str:
-    """Why errors of measurement may explain that levels differ, in words; empty if they do not.
+    """The reason in words why errors of measurement may explain that levels differ; "" if they do
+    not.
 
     What a cause that is measured with an error leaves of its effect goes to a context that goes
     along with it.

@@ -27,7 +27,7 @@ from causalcontext.views import CIQuery
 
 
 class Decision(IntEnum, metaclass=ArrayEnumType):
-    """What became of a pair in a context."""
+    """The fate of a pair in a context."""
 
     PRESENT = 0
     ABSENT = 1
@@ -194,7 +194,7 @@ class CITestLog:
 
     @property
     def pairs(self) -> int:
-        """How many pairs there are."""
+        """The number of pairs."""
         return self.variables * (self.variables - 1) // 2
 
     def slot(self, x: int, y: int) -> int:

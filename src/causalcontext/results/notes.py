@@ -11,7 +11,7 @@ from causalcontext.model_checks.violations import Violation, score_words
 
 
 class About(StrEnum):
-    """What a sentence is about."""
+    """The subjects of sentences."""
 
     SEARCH = "search"
     RESIDUALS = "residuals"
@@ -57,12 +57,12 @@ class ResultNote(str):
 
 
 def about(note: str) -> About:
-    """What a sentence is about; a plain text is about the search."""
+    """The subject of a sentence; a plain text is about the search."""
     return note.about if isinstance(note, ResultNote) else About.SEARCH
 
 
 def was_cut(notes: Sequence[str]) -> bool:
-    """Whether one of the sentences says that a time limit cut a search short."""
+    """True where one of the sentences says that a time limit cut a search short."""
     return any(about(note) is About.CUT for note in notes)
 
 
@@ -87,7 +87,7 @@ def divided(sentences: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]
 
 
 def residual_notes(violations: Sequence[Violation], context: bool) -> list[ResultNote]:
-    """What the residuals of a score-based model say against it."""
+    """The sentences about residuals that speak against a score-based model."""
     words = (score_words(violation, context) for violation in violations)
     return [ResultNote(found, About.RESIDUALS, remedy) for found, remedy in words]
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class OldName(NamedTuple):
-    """What to use instead of a name, and the value that it had."""
+    """The name to use instead of an old one, and the value that the old one had."""
 
     instead: str
     value: Callable[[ContextGraphs], Any]

@@ -1,5 +1,5 @@
-"""What every method hands back: the endpoints of all contexts, and how they came about; settings
-and table.
+"""The outcome of every method: the endpoints of all contexts, and how they came about; settings and
+table.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from causalcontext.search.family import Doubt, EdgeEnd, Origin
 
 @dataclass(frozen=True)
 class Settings:
-    """How a result was made."""
+    """The settings that a result was made with."""
 
     method: str
     test: str
@@ -47,7 +47,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class DataSummary:
-    """What was analysed, and what was not."""
+    """The rows and columns that were analysed, and those that were not."""
 
     # `rows`, `lost`: rows used, and rows dropped for missing values, for every context
     rows: tuple[int, ...]

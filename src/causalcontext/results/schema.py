@@ -272,7 +272,7 @@ def _check_context(context: Any, names: list[str]) -> None:
 
 
 def _evidence(count: int, contexts: int) -> dict[str, Any]:
-    """What a search by scores leaves behind."""
+    """The fields of a file after a search by scores."""
     place = range(count)
     cells = [range(contexts), ...]
     term = {
@@ -392,7 +392,7 @@ def _scale(value: Any, where: str) -> None:
 
 
 def _check_series(series: Any, names: list[str], contexts: int) -> None:
-    """What a search with lags leaves behind, and that its variables at all times are the nodes."""
+    """The fields of a file after a search with lags, whose nodes are its variables at all times."""
     name = frozenset(names)
     size = none_or(float)
     check(

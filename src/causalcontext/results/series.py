@@ -1,5 +1,5 @@
-"""What only time has: what a search with lags knows besides its graphs, and their summary over all
-lags.
+"""The facts that only time has: those of a search with lags besides its graphs, and their summary
+over all lags.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def copies_in(read: Copy) -> tuple[tuple[str, tuple[int, ...]], ...]:
 
 
 def read_of(copies: Sequence[tuple[str, Sequence[int]]]) -> Copy:
-    """What `copies_in` takes apart.
+    """The short form of context names and their lags, as files have it: the inverse of `copies_in`.
 
     Examples
     --------
@@ -73,7 +73,7 @@ class SlopeRow(NamedTuple):
 
 @dataclass(frozen=True)
 class SeriesFacts:
-    """What a result with lags knows besides graphs."""
+    """The facts of a result with lags besides its graphs."""
 
     variables: tuple[str, ...]  # the columns, the context included, without covariates
     lags: int
@@ -147,7 +147,9 @@ class SummaryEdge(NamedTuple):
 
 
 class SummaryGraph:
-    """What causes what at any lag. It may have cycles, and a variable may cause itself."""
+    """The causes of each variable at any lag. The graph may have cycles, and a variable may cause
+    itself.
+    """
 
     __slots__ = ("all_contexts", "edges", "names")
 
@@ -214,7 +216,7 @@ class SummaryGraph:
 
 
 def series_of(result: ContextGraphs) -> SeriesFacts:
-    """What a result with lags knows besides its graphs; an error without lags."""
+    """The facts of a result with lags besides its graphs; an error without lags."""
     if result.series is None:
         raise OptionError(
             "this result has no lags; pass lags=... to discover for rows that follow each other in"

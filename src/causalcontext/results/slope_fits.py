@@ -82,7 +82,7 @@ def fits_of(result: ContextGraphs) -> RowFits | WindowFits:
 def compare(
     fits: RowFits | WindowFits, x: int, y: int, present: int, absent: int
 ) -> SlopeComparison:
-    """Whether the slope of y on x differs between a context that has x - y and one that has not.
+    """The comparison of the slopes of y on x in a context that has x - y and in one that has not.
 
     Curves have a direction by themselves: there the slopes are shares of the curve, and so they are
     where categories leave no slope to compare.
@@ -97,8 +97,8 @@ def compare(
 def _compare_curves(
     result: ContextGraphs, x: int, y: int, present: int, absent: int
 ) -> SlopeComparison:
-    """Whether less of a curve, or of what a category does, shows in the context without the
-    edge.
+    """The comparison of a curve, or of the effect of a category, in the context with the edge and
+    in the one without it.
     """
     rows = compared_rows(result, x, y, present, absent)
     here, there = (UNKNOWN_SLOPE, UNKNOWN_SLOPE) if rows is None else curve_shares(rows)
@@ -214,7 +214,8 @@ class RowFits:
         return here, there, float(np.max(p_values))
 
     def direction_doubt(self, x: int, y: int, two: tuple[int, int]) -> str:
-        """Why x -> y may point the other way, where nothing changes; "" if nothing says so.
+        """The reason why x -> y may point the other way, where nothing changes; "" if nothing says
+        so.
 
         After a search by scores nothing is asked: a score has weighed the other direction itself.
         """
@@ -309,7 +310,8 @@ class RowFits:
                 )
 
     def errors_explain(self, x: int, y: int, present: int, absent: int) -> str:
-        """Why errors of measurement may explain that slopes differ, in words; empty if they do not.
+        """The reason in words why errors of measurement may explain that slopes differ; "" if they
+        do not.
 
         A cause that is measured with an error leaves a part of its effect to what goes along with
         it, so that another slope moves where its effect goes.
@@ -461,7 +463,7 @@ class WindowFits:
         return slope(moments, 0, x, y, given), int(moments.rows[0]), len(given)
 
     def _causes(self, y: int) -> set[int]:
-        """What causes a variable in some context, with what is open settled in one way."""
+        """The causes of a variable in some context, with open edges settled in one way."""
         mechanics = self.mechanics
         family = self._family(y)
         return {cause for g in mechanics.cells for cause in mechanics.parents(family, g, y)}
@@ -493,7 +495,7 @@ def conditions(result: ContextGraphs, x: int, y: int, place: int) -> tuple[int, 
 def possible_causes(
     result: ContextGraphs, effect: int, cause: int, places: Sequence[int]
 ) -> tuple[int, ...]:
-    """What may cause `effect` in some of the contexts, besides `cause`."""
+    """The possible causes of `effect` in some of the contexts, besides `cause`."""
     possible = np.zeros(len(result.names), dtype=bool)
     for place in places:
         possible |= may_cause(_endpoints(result, place))[:, effect]

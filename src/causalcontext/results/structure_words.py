@@ -1,5 +1,5 @@
-"""Why a link is missing, by the structure of the graph: what blocks every path, and what
-conditioning opens one.
+"""The reasons why a link is missing, by the structure of the graph: blocked paths, and paths that
+conditioning opens.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 
 def missing_link_words(result: ContextGraphs, x: str, y: str, place: int) -> str:
-    """How the graph of one context separates two variables without a link; "" where it does not
-    say.
+    """A sentence about the separation of two variables without a link in the graph of one context;
+    "" where the graph does not say.
 
     The graphs are those of the table as it is: a variable that is a function of another one has no
     structure of its own.
@@ -134,7 +134,9 @@ def separating_set(
 
 
 def _both_verb(graph: Graph, x: int, y: int, effects: Collection[int]) -> str:
-    """What both variables do to some effects; "" if not both act on each of them for certain."""
+    """The verb for two variables that both act on some effects: "cause" or "lead to"; "" if not
+    both act on each of them for certain.
+    """
     causes = directed(graph.endpoints)
     if all(causes[x, z] and causes[y, z] for z in effects):
         return "cause"

@@ -97,7 +97,9 @@ def _placed(graph: Graph, names: tuple[str, ...]) -> Graph:
 
 
 def why_no_changes(result: ContextGraphs, first: Any, second: Any) -> str:
-    """Why nothing is compared between two values of the context; "" if both were searched."""
+    """The reason why nothing is compared between two values of the context; "" if both were
+    searched.
+    """
     if result.thin is None:
         return ""
     told = [
@@ -109,5 +111,5 @@ def why_no_changes(result: ContextGraphs, first: Any, second: Any) -> str:
 
 
 def _is_value(asked: Any, value: Any) -> bool:
-    """Whether a caller, who may pass anything, asks for a value of the context."""
+    """True where a caller, who may pass anything, asks for a value of the context."""
     return bool(np.isscalar(asked) or isinstance(asked, tuple)) and bool(asked == value)

@@ -1,4 +1,4 @@
-"""How does a table contradict the model behind its own result? The model checks, for a method and
+"""The model checks of a result: contradictions between the table and the model, for a method and
 its test.
 """
 
@@ -81,14 +81,15 @@ def advice_facts(result: ContextGraphs) -> AdviceFacts:
 
 
 def suits_score(result: ContextGraphs) -> bool:
-    """Whether score-ac takes the context: with lags at most one column, not made out of another."""
+    """True where score-ac takes the context: with lags one column at most, not made of another."""
     if result.series is None:
         return True
     return len(result.cells.positions) <= 1 and result.settings.indicator is None
 
 
 def find_violations(result: ContextGraphs) -> tuple[Violation, ...]:
-    """What the model checks find that matters to the method and the test; nothing without rows.
+    """The findings of the model checks that matter to the method and the test; nothing without
+    rows.
 
     Of a table that was read in batches they look at the sample, whose rows do not follow each
     other. With lags they look at the windows, and at variables of time t alone: nothing in a window
@@ -143,8 +144,8 @@ def _as_searched(result: ContextGraphs, data: Dataset) -> Dataset:
 
 
 def slopes_mislead(result: ContextGraphs, near: Collection[str], effects: Collection[str]) -> str:
-    """Why mechanisms must not be compared between contexts: the model is wrong there; empty if
-    nothing says so.
+    """The reason why mechanisms must not be compared between contexts: the model is wrong there;
+    empty if nothing says so.
 
     `effects` are the variables whose mechanisms a claim compares, `near` these, the other end of
     the link, and all that may cause them. What the model says of other columns is no part of the
@@ -175,12 +176,12 @@ def slopes_mislead(result: ContextGraphs, near: Collection[str], effects: Collec
 
 
 def is_curved(result: ContextGraphs) -> bool:
-    """Whether some mechanisms are more than straight lines."""
+    """True where some mechanisms are more than straight lines."""
     return result.evidence is not None and result.evidence.curved
 
 
 def bends_in(result: ContextGraphs, effect: int, places: Sequence[int]) -> bool:
-    """Whether the mechanism of a variable is more than straight lines and levels in one of some
+    """True where the mechanism of a variable is more than straight lines and levels in one of some
     contexts.
 
     Curves are chosen for all mechanisms together, but many of them may take none.
@@ -200,7 +201,7 @@ def bends_in(result: ContextGraphs, effect: int, places: Sequence[int]) -> bool:
 
 
 def has_levels(result: ContextGraphs) -> bool:
-    """Whether equations hold categories or ordered columns, which have no slopes."""
+    """True where equations hold categories or ordered columns, which have no slopes."""
     found = result.evidence
     system = set(range(len(result.names))) - context_nodes(result)
     if found is None or found.mechanisms is None:
@@ -243,7 +244,7 @@ def _undeclared(result: ContextGraphs) -> Iterator[tuple[str, Scale]]:
 
 
 def by_ranks(result: ContextGraphs) -> bool:
-    """Whether the search replaced columns by normal scores that the rows of the result do not
+    """True where the search replaced columns by normal scores that the rows of the result do not
     have.
     """
     searched = result.evidence is not None and result.evidence.transform == "ranks"

@@ -1,6 +1,4 @@
-"""How contexts and p-values are written, once for all texts: `R = dry`, `VPD <= 0.8`, `p <
-1e-16`.
-"""
+"""The spelling of contexts and p-values in all texts: `R = dry`, `VPD <= 0.8`, `p < 1e-16`."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Which cells of the table were taken for wrong, and what would have been found with all of them
-kept.
+"""The cells of the table that were taken for wrong, and the links that all of them, kept, would
+have left.
 """
 
 from __future__ import annotations
@@ -122,8 +122,8 @@ class WrongCells:
 
 @dataclass(frozen=True, eq=False)
 class CleanedTable:
-    """What a search saw in place of the table: rows or windows without wrong cells, and the
-    cells.
+    """The table that a search saw in place of the given one: rows or windows without wrong cells,
+    and these cells.
     """
 
     cells: WrongCells
