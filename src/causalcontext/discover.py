@@ -218,7 +218,7 @@ def discover(
     """
     chosen = options_of(options, "discover")
     reason = tuple[str, ...]()
-    if any(one.best for one in split_context(context)[1]):
+    if any(indicator.best for indicator in split_context(context)[1]):
         return _with_best_cut(table, context, names, progress, options)
     device, device_note = usable_device(chosen.device)
     test = on_device(find_test(chosen.of_methods["test"], int(chosen.seed)), device)
@@ -317,13 +317,13 @@ def _with_best_cut(
     # a mechanism may not change can direct links falsely, so a few cuts are searched as well, and
     # of all these the best-scoring model says what may cause what.
     chosen = options_of(options, "discover")
-    wanted, *more = (one for one in split_context(context)[1] if one.best)
+    wanted, *more = (item for item in split_context(context)[1] if item.best)
     if more:
         raise NotYetError(
             f"not yet: the cuts of {wanted.column!r} and of {more[0].column!r} at once; find one,"
             " and pass its value in place of 'best'"
         )
-    rest = [one for one in contexts_of(context) if one is not wanted] or None
+    rest = [item for item in contexts_of(context) if item is not wanted] or None
     table = scanned_table(table, rest, chosen, progress is True, names) or table
     given: Any = {name: value for name, value in options.items() if name not in METHOD_OPTIONS}
     given["method"] = chosen.method_object
@@ -354,12 +354,13 @@ def _with_best_cut(
         ):  # a cut that only this asks about; what was found is searched below
             tried.append(search(_in_place(context, wanted.at(places)), by_scores))
     better = max(
-        (base, *tried), key=lambda one: one.evidence.score if one.evidence is not None else -np.inf
+        (base, *tried),
+        key=lambda item: item.evidence.score if item.evidence is not None else -np.inf,
     )
     cuts = cuts if better is base else best_cuts(better, wanted)
-    found = [cut.value for cut in cuts if cut.verdict == CUT]
-    if found:
-        result = search(_in_place(context, wanted.at(found)), given)
+    cut_values = [cut.value for cut in cuts if cut.verdict == CUT]
+    if cut_values:
+        result = search(_in_place(context, wanted.at(cut_values)), given)
     else:
         result = base if by_scores == given else search(rest, given)
     asked = (
@@ -370,10 +371,11 @@ def _with_best_cut(
     return with_same_answers(replace(result, settings=settings, cuts=cuts, notes=notes), result)
 
 
-def _in_place(context: Any, found: Indicator) -> Any:
+def _in_place(context: Any, indicator: Indicator) -> Any:
     """The contexts of a search, with a cut in place of the one that is to be found."""
     asked = [
-        found if isinstance(one, Indicator) and one.best else one for one in contexts_of(context)
+        indicator if isinstance(item, Indicator) and item.best else item
+        for item in contexts_of(context)
     ]
     return asked if len(asked) > 1 else asked[0]
 
@@ -431,11 +433,11 @@ def _task(
                 options, knowledge=knowledge, kinds=kinds_without(options.kinds, gone)
             )
             settings = _settings(options, test, context)
-            told = (
+            warnings = (
                 screening.told
             )  # of all rows: which of them have no context, and how levels are spelled
             read, screening = _read_and_screened(table, context, options, names)
-            screening = replace(screening, told=told)
+            screening = replace(screening, told=warnings)
         compile_ahead(kinds_for(options.method_name, test, read))
         read, screening = screened_data(read, screening, _asked(context, options, names))
         screening = screening.within(rows)
@@ -548,7 +550,7 @@ def check_lags(context: Any, options: Options) -> None:
     measured, made = split_context(context)
     searched = [
         *(measured if isinstance(measured, list | tuple) else [measured]),
-        *(one.column for one in made),
+        *(indicator.column for indicator in made),
     ]
     for name in series.taken:
         if name in searched or name in series.covariates:
@@ -568,8 +570,8 @@ def _scanned_with_lags(
     if not scanned.windows.sample_only:
         return windows_of_scan(scanned, scanned.data, options.series, test)
     cut = [
-        one.with_cuts_of(scanned.data) if isinstance(one, Indicator) else one
-        for one in contexts_of(context)
+        item.with_cuts_of(scanned.data) if isinstance(item, Indicator) else item
+        for item in contexts_of(context)
     ]
     rows = with_functions(scanned.windows.rows_of_sample(), cut)
     return windows_of_scan(scanned, rows, options.series, test)
@@ -597,22 +599,22 @@ def scanned_table(
     check_scannable(context, options)
     if isinstance(table, Scan):
         _check_scan(table, context, options)
-    found = table if isinstance(table, Scan) else scanned_once(table, context, options, progress)
-    if found.is_table and options.lags is None:
+    scan = table if isinstance(table, Scan) else scanned_once(table, context, options, progress)
+    if scan.is_table and options.lags is None:
         # it is searched like a table in memory, to which contexts and ranks are added later
-        return found
+        return scan
     if options.lags is None:
-        found = _without_functions(found, context, options)
-    data = with_functions(found.data, context)
+        scan = _without_functions(scan, context, options)
+    data = with_functions(scan.data, context)
     data = with_normal_scores(data) if _ranked(options) else data
-    return found if data is found.data else found.on_sample(data)
+    return scan if data is scan.data else scan.on_sample(data)
 
 
 def _without_functions(scanned: Scan, context: Any, options: Options) -> Scan:
     """The scan of a large table without the columns that are functions of others in the rows of its
     sample.
     """
-    sources = [one.column for one in split_context(context)[1]]
+    sources = [indicator.column for indicator in split_context(context)[1]]
     asked = _asked(context, options, None)
     left_out = functions_of_others(scanned.data, (*asked.kept, *sources), asked.named)
     if not left_out:
@@ -649,16 +651,18 @@ def scanned_once(
     columns, screening = _columns_of_files(table, context, options, columns)
     _screened_knowledge(screening, options)
     # These are contexts whose cuts are not known and, with lags, all that are made out of a column.
-    later = [one for one in split_context(context)[1] if options.lags is not None or not one.cuts]
-    now = [one for one in contexts_of(context) if one not in later] or None if later else context
+    later = [
+        item for item in split_context(context)[1] if options.lags is not None or not item.cuts
+    ]
+    now = [item for item in contexts_of(context) if item not in later] or None if later else context
 
     def check(read: StreamColumns) -> None:
         if options.knowledge is not None:
-            options.knowledge.links([*read.names, *(one.name for one in later)])
+            options.knowledge.links([*read.names, *(item.name for item in later)])
         if only_numbers and read.levels:
             raise NotYetError(f"not yet: {read.levels[0].name!r} has levels")
 
-    found = scan_checked(
+    scan = scan_checked(
         table,
         now,
         check,
@@ -668,7 +672,7 @@ def scanned_once(
         progress=progress,
         series=options.series,
     )
-    return replace(found, left_out=screening.left_out) if screening.left_out else found
+    return replace(scan, left_out=screening.left_out) if screening.left_out else scan
 
 
 def _columns_of_files(
@@ -692,9 +696,9 @@ def _columns_of_files(
     if batch is None or len(set(names)) < len(names) or batch.num_rows < FEWEST_FIRST_ROWS:
         return columns, NOTHING
     asked = replace(_asked(context, options, None), missing="testwise")
-    found = screened(pa.Table.from_batches([batch]), asked)[2]
+    screen = screened(pa.Table.from_batches([batch]), asked)[2]
     certain = tuple(
-        left for left in found.left_out if left.why in CERTAIN and shows_in_first_rows(left, batch)
+        left for left in screen.left_out if left.why in CERTAIN and shows_in_first_rows(left, batch)
     )
     out = {left.column for left in certain}
     return (
@@ -745,10 +749,10 @@ def _check_scan(scanned: Scan, context: Any, options: Options) -> None:
     asked = contexts_of(context)
     if (
         context is not None
-        and [one for one in asked if one in known or not isinstance(one, Indicator)] != known
+        and [item for item in asked if item in known or not isinstance(item, Indicator)] != known
     ):
         words = (
-            f"context={listed([getattr(one, 'name', one) for one in known])}"
+            f"context={listed([getattr(item, 'name', item) for item in known])}"
             if known
             else "no context"
         )
@@ -811,13 +815,17 @@ def _score(options: Options) -> ScoreOptions:
 
 def _note_on_labels(data: Dataset) -> str:
     """The note about contexts that hold two whole numbers as floats; empty without any."""
-    found = [
-        data.names[place]
-        for place, levels in zip(data.contexts.positions, data.levels, strict=True)
-        if data.dtypes[place].startswith("float")
+    float_contexts = [
+        data.names[position]
+        for position, levels in zip(data.contexts.positions, data.levels, strict=True)
+        if data.dtypes[position].startswith("float")
         and all(isinstance(level, int) for level in levels)
     ]
-    return f"the floats of {listed(found)} are whole numbers and taken for labels" if found else ""
+    return (
+        f"the floats of {listed(float_contexts)} are whole numbers and taken for labels"
+        if float_contexts
+        else ""
+    )
 
 
 def _result(
@@ -889,8 +897,8 @@ def _result(
         doubtful_scales=task.screening.doubtful,
     )
     result = with_thin_levels(result, task.thin)
-    told = (words_about_untested(result), "" if task.thin is None else task.thin.warning)
-    return replace(result, warnings=(*(words for words in told if words), *result.warnings))
+    sentences = (words_about_untested(result), "" if task.thin is None else task.thin.warning)
+    return replace(result, warnings=(*(words for words in sentences if words), *result.warnings))
 
 
 def _of_cleaned(task: Task, outcome: Outcome) -> Task:
@@ -933,14 +941,16 @@ def _summary(task: Task, outcome: Outcome) -> DataSummary:
         lost = tuple(statistics.lost.tolist())
         emptied = statistics.emptied
         kinds = tuple(str(kind.value) for kind in data.kinds)
-        levels = tuple(data.categories.get(place, ()) for place in range(len(data.names)))
+        levels = tuple(data.categories.get(position, ()) for position in range(len(data.names)))
     else:
         rows = windows.rows(tested=outcome.evidence is None)
         kinds = windows.kinds
         emptied = ()
-        own = {data.names[place]: levels for place, levels in data.categories.items()}
+        levels_by_name = {
+            data.names[position]: levels for position, levels in data.categories.items()
+        }
         lost = (0,) * len(rows)
-        levels = tuple(own.get(split(node)[0], ()) for node in windows.nodes)
+        levels = tuple(levels_by_name.get(split(node)[0], ()) for node in windows.nodes)
     return DataSummary(
         rows, lost, statistics.missing_context, emptied, kinds, statistics.fingerprint, levels
     )
@@ -950,18 +960,18 @@ def _determinism_warning(data: Dataset, sampled: bool) -> tuple[str, ...]:
     """The note about a context variable that is a function of a column."""
     where = "in every row of the sample" if sampled else "without exception"
     notes = []
-    for found in indicators.step_functions(data):
-        way_out = f"declare it: {found.advice(len(data.contexts.positions) == 1)}"
+    for step in indicators.step_functions(data):
+        way_out = f"declare it: {step.advice(len(data.contexts.positions) == 1)}"
         if sampled:
             way_out = (
-                f"its links cannot be tested given {found.column}: leave one of the two out, or,"
+                f"its links cannot be tested given {step.column}: leave one of the two out, or,"
                 f" for a part of the table that fits in memory, {way_out}"
             )
         notes.append(
             ResultNote(
-                f"{found.context} is a function of {found.column} {where}",
+                f"{step.context} is a function of {step.column} {where}",
                 About.FUNCTION,
-                f"if it was made out of {found.column}, {way_out}",
+                f"if it was made out of {step.column}, {way_out}",
             )
         )
     return tuple(notes)

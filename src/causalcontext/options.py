@@ -438,11 +438,11 @@ def with_parameters(
     """The function, which says that it takes some parameters after its own, in place of any
     keywords.
     """
-    own = signature(function, eval_str=eval_str)
+    own_signature = signature(function, eval_str=eval_str)
     first = [
         parameter
-        for parameter in own.parameters.values()
+        for parameter in own_signature.parameters.values()
         if parameter.kind is not Parameter.VAR_KEYWORD
     ]
-    function.__signature__ = own.replace(parameters=[*first, *more])  # type: ignore[attr-defined]
+    function.__signature__ = own_signature.replace(parameters=[*first, *more])  # type: ignore[attr-defined]
     return function

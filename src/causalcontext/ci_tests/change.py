@@ -94,11 +94,11 @@ class RobustChange(ChangeTest):
         self, x: Variable, y: Variable, given: Sequence[Variable], random: np.random.Generator
     ) -> Comparison:
         """F, degrees of freedom of the part that decides, and the p-value of all."""
-        found = kernels.robust_change(*as_arrays(x, y, given), LOOK_BELOW, self.gate)
+        parts = kernels.robust_change(*as_arrays(x, y, given), LOOK_BELOW, self.gate)
         return (
-            untestable(Reason(found.reason))
-            if found.reason
-            else Comparison(found.statistic, found.df, found.p)
+            untestable(Reason(parts.reason))
+            if parts.reason
+            else Comparison(parts.statistic, parts.df, parts.p)
         )
 
 
@@ -241,7 +241,7 @@ class SharedFits:
     """
 
     def __init__(self, classes: Variable, numbers: dict[int, Variable], seed: int) -> None:
-        self.places = {column: place for place, column in enumerate(numbers)}
+        self.places = {column: number for number, column in enumerate(numbers)}
         rows = np.bincount(classes.codes)
         codes = np.argsort(np.argsort(rows, kind="stable"))[
             classes.codes
@@ -325,13 +325,13 @@ class SharedFits:
             slopes[:, -1] = other[:, -1]
         return slopes
 
-    def _turned(self, members: tuple[int, ...], place: int) -> ResidualColumn:
+    def _turned(self, members: tuple[int, ...], position: int) -> ResidualColumn:
         """The regression of a member on the others."""
-        order = [*(member for member in members if member != members[place]), members[place]]
+        order = [*(member for member in members if member != members[position]), members[position]]
         products = self._products[np.ix_(order, order)]
         sweep(products, len(order) - 1, int(self.cells.start[-1]))
-        weights = np.insert(products[:-1, -1], (0, place), 0.0)
-        return place + 1, weights, float(np.sqrt(products[-1, -1] / self.cells.start[-1]))
+        weights = np.insert(products[:-1, -1], (0, position), 0.0)
+        return position + 1, weights, float(np.sqrt(products[-1, -1] / self.cells.start[-1]))
 
     def _fit_turned(self, sample: int, members: tuple[int, ...], turned: ResidualColumn) -> float:
         """The likelihood with a residual in place of a member, as a query on rows has it."""
@@ -367,10 +367,12 @@ def change_of_moments(classes: Sequence[Moments], spread: float) -> Comparison:
 
     The gate, which looks at rows, stays shut.
     """
-    rows = np.array([own.rows[0] for own in classes])
+    rows = np.array([class_moments.rows[0] for class_moments in classes])
     means, scatter = (
-        np.concatenate(own)
-        for own in zip(*((own.mean, own.scatter) for own in classes), strict=True)
+        np.concatenate(class_moments)
+        for class_moments in zip(
+            *((class_moments.mean, class_moments.scatter) for class_moments in classes), strict=True
+        )
     )
     whole = Moments(rows, means, scatter).merged()
     scale = np.sqrt(np.maximum(np.diagonal(whole.scatter[0]) / rows.sum(), 1e-300))
@@ -396,9 +398,11 @@ def _samples(every: ClassedRows, rows: Ints, seed: int) -> tuple[ClassedRows, ..
         begin + generator.permutation(int(size)) for begin, size in zip(start, rows, strict=True)
     ]
     chosen = [
-        np.concatenate([np.sort(some[: size // rows.size]) for some in shuffled])
+        np.concatenate([np.sort(class_rows[: size // rows.size]) for class_rows in shuffled])
         for size in SAMPLE_ROWS
         if 1.5 * size < rows.sum()
     ]
     design, codes = every
-    return *((np.ascontiguousarray(design[:, some]), codes[some]) for some in chosen), every
+    return *(
+        (np.ascontiguousarray(design[:, class_rows]), codes[class_rows]) for class_rows in chosen
+    ), every

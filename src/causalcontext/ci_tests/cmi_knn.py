@@ -148,7 +148,7 @@ class CmiKnn(RowTest):
 
     def _statistics(self, space: RankSpace, shuffled: Shorts) -> Floats:
         kernels = kernels_on(self.device, space.columns.shape[1])
-        found: Floats = kernels.shuffled_information(
+        statistics: Floats = kernels.shuffled_information(
             shuffled,
             space.is_code,
             space.columns[1:],
@@ -157,7 +157,7 @@ class CmiKnn(RowTest):
             float(self.neighbours),
             space.strict,
         )
-        return found
+        return statistics
 
 
 class RankSpace(NamedTuple):

@@ -72,7 +72,7 @@ def stratum_terms(
     """(n - q - 3) atanh(r)² and n of strata with rows to spare, where neither variable is a
     function of the numbers.
     """
-    found = []
+    terms = []
     for rows in parts:
         base = _base(numbers, rows)
         ends = [
@@ -83,8 +83,8 @@ def stratum_terms(
         spare = rows.size - base.shape[1] - 2
         if spare > 0 and sum(end.shape[1] for end in ends) == 2:
             r = np.clip(float(ends[0][:, 0] @ ends[1][:, 0]) / rows.size, -1.0 + 1e-15, 1.0 - 1e-15)
-            found.append((spare * float(np.arctanh(r)) ** 2, rows.size))
-    return found
+            terms.append((spare * float(np.arctanh(r)) ** 2, rows.size))
+    return terms
 
 
 def change_between(category: Variable, number: Variable, given: Sequence[Variable]) -> Comparison:

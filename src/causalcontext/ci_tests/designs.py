@@ -46,9 +46,9 @@ def base_of(given: Sequence[Variable], rows: int) -> Floats:
     """An orthogonal basis of 1 and the conditions, whose first column is 1 and whose columns have
     mean square 1.
     """
-    one = np.ones((rows, 1))
+    intercept = np.ones((rows, 1))
     if not given:
-        return one
+        return intercept
     columns = []
     for variable in given:
         columns.append(columns_of(variable))
@@ -56,7 +56,7 @@ def base_of(given: Sequence[Variable], rows: int) -> Floats:
         # condition that misses its own effect leaves a dependence behind
         if variable.kind is Kind.COUNT and variable.values.min() >= 0.0:
             columns.append(columns_of(Variable(np.log1p(variable.values), Kind.CONTINUOUS)))
-    return np.hstack([one, added_to(one, np.hstack(columns))])
+    return np.hstack([intercept, added_to(intercept, np.hstack(columns))])
 
 
 def added_to(base: Floats, columns: Floats) -> Floats:
@@ -78,8 +78,8 @@ def strata_of(given: Sequence[Variable], rows: int) -> Ints:
     """
     strata = np.zeros(rows, dtype=np.int64)
     for variable in given:
-        own = level_numbers(variable.values)
-        strata = level_numbers(strata * (own.max() + 1) + own)
+        levels = level_numbers(variable.values)
+        strata = level_numbers(strata * (levels.max() + 1) + levels)
     return strata
 
 

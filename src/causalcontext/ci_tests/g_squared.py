@@ -97,8 +97,8 @@ def tables_of(x: Variable, y: Variable, given: Sequence[Variable]) -> Stratified
         kept.append(rows)
         df = df + (first - 1) * (second - 1)
         cells = cells + first * second
-        own = sum(float(scipy.special.xlogy(side, side).sum()) for side in sides)
-        margins += own - float(scipy.special.xlogy(rows.size, rows.size))
+        margin = sum(float(scipy.special.xlogy(side, side).sum()) for side in sides)
+        margins += margin - float(scipy.special.xlogy(rows.size, rows.size))
     bounds = np.concatenate([[0], np.cumsum([rows.size for rows in kept])]).astype(np.int64)
     order = np.concatenate(kept) if kept else np.zeros(0, dtype=np.intp)
     return StratifiedRows(codes[0][order], codes[1][order], bounds, df, cells, margins)

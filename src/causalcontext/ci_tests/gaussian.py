@@ -81,12 +81,12 @@ class PreparedGaussian(Declared):
         outcomes = no_outcomes(len(queries))
         for (ends, size), chosen in grouped(queries, self._shape).items():
             asked = [queries[i] for i in chosen]
-            found = (
+            group_outcomes = (
                 wilks(self.moments, self.contexts, asked)
                 if ends == 2
                 else self._answer_group(asked, ends, size)
             )
-            put(outcomes, chosen, found)
+            put(outcomes, chosen, group_outcomes)
         return outcomes
 
     def _shape(self, query: CIQuery) -> tuple[int, int]:
@@ -233,10 +233,10 @@ class PreparedGaussian(Declared):
             merged = np.empty((begin + len(fresh), *self._merged.shape[1:]))
             merged[:begin] = self._merged
             rows = np.zeros(len(fresh), dtype=np.int64)
-            for place, cells in enumerate(fresh):
-                rows[place] = self._cells.rows[list(cells)].sum()
-                self._cells.merge_into(merged[begin + place], cells)
-                self._place[cells] = len(self._rows) + place
+            for number, cells in enumerate(fresh):
+                rows[number] = self._cells.rows[list(cells)].sum()
+                self._cells.merge_into(merged[begin + number], cells)
+                self._place[cells] = len(self._rows) + number
             self._merged, self._rows, self._views = merged, np.concatenate([self._rows, rows]), None
 
 
@@ -272,13 +272,13 @@ def _answer(moments: Moments, contexts: Contexts, query: CIQuery) -> Answer:
         return np.nan, np.nan, 0, Reason.CONSTANT
     columns = [z for z in query.given if z not in named]
     views = contexts.parts(query.view, named) if named else (query.view,)
-    found = [
+    answers = [
         _stratum(moments, contexts, contexts.members(view), (query.x, query.y), columns)
         for view in views
     ]
-    tested = [answer for answer in found if not answer[3]]
+    tested = [answer for answer in answers if not answer[3]]
     if not tested:
-        return np.nan, np.nan, sum(answer[2] for answer in found), found[-1][3]
+        return np.nan, np.nan, sum(answer[2] for answer in answers), answers[-1][3]
     return (
         sum(a[0] for a in tested),
         sum(a[1] for a in tested),
@@ -313,8 +313,8 @@ def _stratum(
 
 def _indicators(contexts: Contexts, cells: Sequence[int], end: int) -> Floats:
     """One column for every level but the first that occurs, shape (cells, levels - 1)."""
-    place = contexts.positions.index(end)
-    codes = np.array([contexts.cells[cell][place] for cell in cells])
+    position = contexts.positions.index(end)
+    codes = np.array([contexts.cells[cell][position] for cell in cells])
     return np.asarray(codes[:, None] == np.unique(codes)[1:], dtype=np.float64)
 
 

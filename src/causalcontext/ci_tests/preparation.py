@@ -130,7 +130,7 @@ class PreparedCompletions(Declared):
         self._test = test
         self._first = self._prepared(completed.table(0))
         self.labels = self._first.labels
-        self._place = {position: place for place, position in enumerate(completed.given.system)}
+        self._place = {position: number for number, position in enumerate(completed.given.system)}
         self._by_rows: dict[tuple[int, int], PreparedGaussian] = {}
 
     def answer(self, queries: Sequence[CIQuery]) -> Outcomes:
@@ -139,17 +139,21 @@ class PreparedCompletions(Declared):
         """
         outcomes = protocol.no_outcomes(len(queries))
         for (kind, percent, offset), chosen in protocol.grouped(queries, self._by_moments).items():
-            found = self._of_moments(kind, percent).answer([queries[i] for i in chosen])
-            protocol.put(outcomes, chosen, found, offset)
+            group_outcomes = self._of_moments(kind, percent).answer([queries[i] for i in chosen])
+            protocol.put(outcomes, chosen, group_outcomes, offset)
         others = [i for i, query in enumerate(queries) if self._by_moments(query) is None]
         changes = {i: self._change(queries[i]) for i in others}
         for i, (answer, rows, offset) in (
-            (i, found) for i, found in changes.items() if found is not None
+            (i, group_outcomes)
+            for i, group_outcomes in changes.items()
+            if group_outcomes is not None
         ):
             statistic, df, p = (np.array([number]) for number in answer[:3])
-            found = Outcomes(statistic, df, p, np.array([rows]), np.zeros(1, dtype=np.int8))
-            protocol.put(outcomes, [i], found, offset)
-        others = [i for i, found in changes.items() if found is None]
+            group_outcomes = Outcomes(
+                statistic, df, p, np.array([rows]), np.zeros(1, dtype=np.int8)
+            )
+            protocol.put(outcomes, [i], group_outcomes, offset)
+        others = [i for i, group_outcomes in changes.items() if group_outcomes is None]
         if others:
             asked = [queries[i] for i in others]
             protocol.put(
@@ -176,8 +180,12 @@ class PreparedCompletions(Declared):
             prepared.of(query) if isinstance(prepared, PreparedComposite) else prepared
             for prepared in self._each
         ]
-        found = [test.parts(query) for test in tests if isinstance(test, PreparedChange)]
-        parts = [own for own in found if own is not None and not own.reason]
+        change_parts = [test.parts(query) for test in tests if isinstance(test, PreparedChange)]
+        parts = [
+            test_parts
+            for test_parts in change_parts
+            if test_parts is not None and not test_parts.reason
+        ]
         if len(parts) < len(tests):
             return None
         places = [self._place[column] for column in columns]
@@ -188,9 +196,17 @@ class PreparedCompletions(Declared):
         classes = [
             moments.merged(contexts.members(part)) for part in contexts.parts(query.view, ends)
         ]
-        classes = [own.of(places) for own in classes if own.rows[0] >= len(columns) + SPARE_ROWS]
-        logits = np.array([[own.logit] for own in parts if not np.isnan(own.logit)])
-        spreads = np.array([[own.variance, own.gaussian_variance] for own in parts])
+        classes = [
+            test_parts.of(places)
+            for test_parts in classes
+            if test_parts.rows[0] >= len(columns) + SPARE_ROWS
+        ]
+        logits = np.array(
+            [[test_parts.logit] for test_parts in parts if not np.isnan(test_parts.logit)]
+        )
+        spreads = np.array(
+            [[test_parts.variance, test_parts.gaussian_variance] for test_parts in parts]
+        )
         answer = (
             change_of_moments(classes, float(pooled_p(spreads, np.ones(2)).max()))
             if len(classes) > 1
@@ -203,7 +219,11 @@ class PreparedCompletions(Declared):
         member = (
             self._first.member_of(query) if isinstance(self._first, PreparedComposite) else None
         )
-        return answer, sum(int(own.rows[0]) for own in classes), 0 if member is None else member[1]
+        return (
+            answer,
+            sum(int(test_parts.rows[0]) for test_parts in classes),
+            0 if member is None else member[1],
+        )
 
     @cached_property
     def _each(self) -> list[PreparedTest]:
@@ -266,23 +286,27 @@ def pooled(answers: Sequence[Outcomes], labels: Sequence[Label]) -> Outcomes:
     """
     first = answers[0]
     statistic, rows = (
-        np.mean([getattr(one, name) for one in answers], axis=0) for name in ("statistic", "n")
+        np.mean([getattr(outcomes, name) for outcomes in answers], axis=0)
+        for name in ("statistic", "n")
     )
-    reason = np.max([one.reason for one in answers], axis=0).astype(np.int8)
+    reason = np.max([outcomes.reason for outcomes in answers], axis=0).astype(np.int8)
     label = np.zeros(len(first.p), dtype=np.int8) if first.label is None else first.label
     ratio = np.array(
-        [not labels or labels[place].strength is Strength.RATIO for place in label], dtype=bool
+        [not labels or labels[code].strength is Strength.RATIO for code in label], dtype=bool
     )
     # of Student's t and of F the degrees of freedom are others: these p-values stand for one
-    own = np.where(np.isfinite(first.df), np.maximum(first.df, 1.0), 1.0)
+    statistic_df = np.where(np.isfinite(first.df), np.maximum(first.df, 1.0), 1.0)
     away = np.mean(
-        [np.abs(scipy.special.chdtrc(own, np.abs(one.statistic)) - one.p) for one in answers],
+        [
+            np.abs(scipy.special.chdtrc(statistic_df, np.abs(outcomes.statistic)) - outcomes.p)
+            for outcomes in answers
+        ],
         axis=0,
     )
-    df = np.where(ratio & (away < NEAR_CHI_SQUARED), own, 1.0)
-    p = pooled_p(np.array([one.p for one in answers]), df)
+    df = np.where(ratio & (away < NEAR_CHI_SQUARED), statistic_df, 1.0)
+    p = pooled_p(np.array([outcomes.p for outcomes in answers]), df)
     untestable = reason != Reason.TESTABLE
-    statistic, p = (np.where(untestable, np.nan, own) for own in (statistic, p))
+    statistic, p = (np.where(untestable, np.nan, statistic_df) for statistic_df in (statistic, p))
     return Outcomes(statistic, first.df, p, rows.astype(np.int64), reason, first.label)
 
 

@@ -124,12 +124,12 @@ def grouped(
     queries: Sequence[CIQuery], key: Callable[[CIQuery], Key | None]
 ) -> dict[Key, list[int]]:
     """The places of the queries by a key; those without one are in no group."""
-    found: dict[Key, list[int]] = {}
-    for place, query in enumerate(queries):
-        own = key(query)
-        if own is not None:
-            found.setdefault(own, []).append(place)
-    return found
+    groups: dict[Key, list[int]] = {}
+    for number, query in enumerate(queries):
+        query_key = key(query)
+        if query_key is not None:
+            groups.setdefault(query_key, []).append(number)
+    return groups
 
 
 def no_outcomes(count: int) -> Outcomes:
@@ -142,16 +142,21 @@ def no_outcomes(count: int) -> Outcomes:
 
 
 def put(
-    outcomes: Outcomes, places: Sequence[int] | slice, found: Outcomes, first_label: int = 0
+    outcomes: Outcomes,
+    places: Sequence[int] | slice,
+    group_outcomes: Outcomes,
+    first_label: int = 0,
 ) -> None:
     """Write outcomes down at their places among others, labels counted from the first one."""
-    outcomes.statistic[places] = found.statistic
-    outcomes.df[places] = found.df
-    outcomes.p[places] = found.p
-    outcomes.n[places] = found.n
-    outcomes.reason[places] = found.reason
+    outcomes.statistic[places] = group_outcomes.statistic
+    outcomes.df[places] = group_outcomes.df
+    outcomes.p[places] = group_outcomes.p
+    outcomes.n[places] = group_outcomes.n
+    outcomes.reason[places] = group_outcomes.reason
     if outcomes.label is not None:
-        outcomes.label[places] = first_label + (0 if found.label is None else found.label)
+        outcomes.label[places] = first_label + (
+            0 if group_outcomes.label is None else group_outcomes.label
+        )
 
 
 class Strength(StrEnum):

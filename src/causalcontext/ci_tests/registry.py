@@ -103,20 +103,20 @@ class PreparedComposite(Declared):
     def answer(self, queries: Sequence[CIQuery]) -> Outcomes:
         """One outcome for every query, in order, with the place of its test among `labels`."""
         outcomes = protocol.no_outcomes(len(queries))
-        for place, chosen in protocol.grouped(queries, self._member_of).items():
-            found = self._prepare(place).answer([queries[i] for i in chosen])
-            protocol.put(outcomes, chosen, found, self._offset[place])
+        for number, chosen in protocol.grouped(queries, self._member_of).items():
+            member_outcomes = self._prepare(number).answer([queries[i] for i in chosen])
+            protocol.put(outcomes, chosen, member_outcomes, self._offset[number])
         return outcomes
 
     def member_of(self, query: CIQuery) -> tuple[Member, int] | None:
         """The member that answers a query, and the place of its first label; None if none does."""
-        place = self._member_of(query)
-        return None if place is None else (self.members[place], self._offset[place])
+        number = self._member_of(query)
+        return None if number is None else (self.members[number], self._offset[number])
 
     def of(self, query: CIQuery) -> PreparedTest | None:
         """The prepared test that answers a query; None if none does."""
-        place = self._member_of(query)
-        return None if place is None else self._prepare(place)
+        number = self._member_of(query)
+        return None if number is None else self._prepare(number)
 
     def _member_of(self, query: CIQuery) -> int | None:
         """The place of the member that answers a query."""
@@ -127,10 +127,10 @@ class PreparedComposite(Declared):
             (k for k, member in enumerate(self.members) if member.answers(self.data, query)), None
         )
 
-    def _prepare(self, place: int) -> PreparedTest:
-        if place not in self._prepared:
-            self._prepared[place] = self.members[place].prepare(self.data, self._statistics)
-        return self._prepared[place]
+    def _prepare(self, number: int) -> PreparedTest:
+        if number not in self._prepared:
+            self._prepared[number] = self.members[number].prepare(self.data, self._statistics)
+        return self._prepared[number]
 
 
 def seeded(test: Any, seed: int) -> Any:
@@ -151,7 +151,7 @@ def _with(test: Any, field: str, value: object) -> Any:
     if (
         not is_dataclass(test)
         or isinstance(test, type)
-        or field not in {own.name for own in fields(test)}
+        or field not in {member_field.name for member_field in fields(test)}
     ):
         return test
     return test if getattr(test, field) == value else replace(test, **{field: value})

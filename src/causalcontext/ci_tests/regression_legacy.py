@@ -128,7 +128,8 @@ class PreparedLegacy(Declared):
         drop = self.rows[0] * np.log(rest / np.maximum(after[:, 0, 0], 1e-30 * rest))
         df = np.full(len(pairs), float(self.levels))
         drop, p = (
-            np.where(untestable, np.nan, found) for found in (drop, scipy.special.chdtrc(df, drop))
+            np.where(untestable, np.nan, values)
+            for values in (drop, scipy.special.chdtrc(df, drop))
         )
         return drop, df, p, _why(untestable)
 
@@ -176,18 +177,18 @@ def _residual_scatter(scatter: Floats, chosen: Ints, given: Ints) -> tuple[Float
 
     From shapes (queries, c) and (queries, s) to (queries, c, c) and (queries,).
     """
-    own = scatter[chosen[:, :, None], chosen[:, None, :]]
-    left = own
+    chosen_scatter = scatter[chosen[:, :, None], chosen[:, None, :]]
+    left = chosen_scatter
     if given.shape[1]:
         across = scatter[given[:, :, None], chosen[:, None, :]]
         among = scatter[given[:, :, None], given[:, None, :]]
         left = (
-            own
+            chosen_scatter
             - across.swapaxes(1, 2)
             @ np.linalg.pinv(among, rcond=COLLINEAR_BELOW, hermitian=True)
             @ across
         )
     diagonal = np.diagonal(left, axis1=1, axis2=2)
-    before = np.diagonal(own, axis1=1, axis2=2)
+    before = np.diagonal(chosen_scatter, axis1=1, axis2=2)
     empty: Bools = np.asarray((diagonal <= COLLINEAR_BELOW * before).any(axis=1))
     return left, empty

@@ -149,19 +149,21 @@ class PreparedRows(Declared):
         name = self.data.names.__getitem__
         answers = []
         for query in queries:
-            found = self._clear(query)
-            if found is None:
+            comparison = self._clear(query)
+            if comparison is None:
                 x, y = (
                     self._variable(end, query.view) for end in sorted((query.x, query.y), key=name)
                 )
                 given = [self._variable(z, query.view) for z in sorted(query.given, key=name)]
                 random = self._random(query) if self.test.draws else _NO_RANDOM
-                found = untestable(Reason.CONSTANT)
+                comparison = untestable(Reason.CONSTANT)
                 if x is not None and y is not None:
-                    found = self.test.compare(x, y, [z for z in given if z is not None], random)
-                if not found.reason and not np.isfinite(found.p):
-                    found = untestable(Reason.COLLINEAR)
-            answers.append(found)
+                    comparison = self.test.compare(
+                        x, y, [z for z in given if z is not None], random
+                    )
+                if not comparison.reason and not np.isfinite(comparison.p):
+                    comparison = untestable(Reason.COLLINEAR)
+            answers.append(comparison)
         columns = np.array([answer[:3] for answer in answers], dtype=np.float64).reshape(-1, 3)
         n = np.array([len(self.rows_of(query.view)) for query in queries], dtype=np.int64)
         reason = np.array([answer.reason for answer in answers], dtype=np.int8)
@@ -188,10 +190,10 @@ class PreparedRows(Declared):
             rows = self.rows_of(view)
             values = np.asarray(self.data.columns[column])
             values = values if len(rows) == len(values) else values[rows]  # all rows: no copy
-            found = as_variable(np.asarray(values, np.float64), self.data.kinds[column])
-            if found is not None and found.kind is Kind.CONTINUOUS:
-                found = found._replace(values=standardised(found.values))
-            self._columns[column, view] = found
+            variable = as_variable(np.asarray(values, np.float64), self.data.kinds[column])
+            if variable is not None and variable.kind is Kind.CONTINUOUS:
+                variable = variable._replace(values=standardised(variable.values))
+            self._columns[column, view] = variable
         return self._columns[column, view]
 
     def _random(self, query: CIQuery) -> np.random.Generator:

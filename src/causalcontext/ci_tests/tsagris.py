@@ -137,13 +137,11 @@ def regression(
         or rows * needed**2 > COSTLIEST_FIT
     ):
         return untestable(Reason.FEW_ROWS)
-    found = compare_fits(wanted, base, added)
-    if found.df == 0:
+    fits = compare_fits(wanted, base, added)
+    if fits.df == 0:
         return untestable(Reason.COLLINEAR)
     return (
-        _answer_counts(found)
-        if wanted.family == POISSON
-        else _answer_classes(found, needed, random)
+        _answer_counts(fits) if wanted.family == POISSON else _answer_classes(fits, needed, random)
     )
 
 
@@ -199,41 +197,41 @@ def _informed(response: Response, design: Floats, slopes: Floats, width: int) ->
     return int((every > NO_INFORMATION).sum() - (base > NO_INFORMATION).sum())
 
 
-def _answer_classes(found: NestedFits, needed: int, random: np.random.Generator) -> Comparison:
+def _answer_classes(fits: NestedFits, needed: int, random: np.random.Generator) -> Comparison:
     """The likelihood ratio, by chi-squared or by the bootstrap.
 
     Effective rows are those that the smaller model leaves undecided: all if classes are equally
     likely, none if they are certain.
     """
-    p, (family, _, classes) = float(scipy.special.chdtrc(found.df, found.ratio)), found.response
-    share = probabilities(family, found.base, classes, found.small.slopes)
+    p, (family, _, classes) = float(scipy.special.chdtrc(fits.df, fits.ratio)), fits.response
+    share = probabilities(family, fits.base, classes, fits.small.slopes)
     each = float((1.0 - (share**2).sum(axis=1)).sum()) * classes / (classes - 1) / needed
     clear = p > INSIGNIFICANT_P or (p < CLEAR_P and each >= ROWS_PER_COEFFICIENT / 3)
     if each < ROWS_PER_COEFFICIENT and not clear and len(share) * needed**2 <= COSTLIEST_BOOTSTRAP:
         fixed = (
             PASSES[family](),
-            found.base,
-            found.design,
+            fits.base,
+            fits.design,
             np.cumsum(share, axis=1),
-            found.small.slopes,
-            found.start,
-            found.ratio,
+            fits.small.slopes,
+            fits.start,
+            fits.ratio,
         )
         p = sequential_p(
             lambda uniforms, most: drawn_exceedances(*fixed, uniforms, most), len(share), random
         )
-    return Comparison(found.ratio, float(found.df), p)
+    return Comparison(fits.ratio, float(fits.df), p)
 
 
-def _answer_counts(found: NestedFits) -> Comparison:
+def _answer_counts(fits: NestedFits) -> Comparison:
     """F of the ratio in units of the dispersion: Pearson's chi-squared of the larger model, over
     its spare rows.
     """
-    mean, (width, rows) = np.exp(found.large.slopes @ found.design), found.design.shape
-    scale = float(((found.response.values - mean) ** 2 / np.maximum(mean, 1e-300)).sum()) / (
+    mean, (width, rows) = np.exp(fits.large.slopes @ fits.design), fits.design.shape
+    scale = float(((fits.response.values - mean) ** 2 / np.maximum(mean, 1e-300)).sum()) / (
         rows - width
     )
-    statistic = found.ratio / found.df / scale if scale > 0.0 else np.inf
+    statistic = fits.ratio / fits.df / scale if scale > 0.0 else np.inf
     return Comparison(
-        statistic, float(found.df), float(scipy.special.fdtrc(found.df, rows - width, statistic))
+        statistic, float(fits.df), float(scipy.special.fdtrc(fits.df, rows - width, statistic))
     )

@@ -160,8 +160,8 @@ class OpenGraphs:
     def touching(self, places: Iterable[tuple[int, int]]) -> tuple[int, ...]:
         """The components with an edge at some (graph, variable)."""
         numbers = set[int]()
-        for place in places:
-            numbers.update(self._numbers_at.get(place, ()))
+        for node in places:
+            numbers.update(self._numbers_at.get(node, ()))
             if len(numbers) == len(self.components):
                 break  # mostly at the first place: a graph that is left open is one component
         return tuple(sorted(numbers))

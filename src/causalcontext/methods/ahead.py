@@ -73,7 +73,7 @@ def kinds_for(method: str, test: IndependenceTest, data: Dataset) -> tuple[str, 
         variables = len(data.contexts.positions)
         quick = is_quick(orders_of(contexts, variables), len(data.system), variables)
         return ("orders" if quick else "climbs", "scores")
-    numbers = all(data.kinds[place] is Kind.CONTINUOUS for place in data.system)
+    numbers = all(data.kinds[column] is Kind.CONTINUOUS for column in data.system)
     by_moments = getattr(members[0], "needs", Needs.ROWS) is Needs.MOMENTS
     searched = ("levels",) if numbers and by_moments else ("batches",)
     if contexts > 1 and method != "pc-m" and _compares_contexts(members, data):

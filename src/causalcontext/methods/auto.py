@@ -219,14 +219,17 @@ def _degenerate(data: Dataset, statistics: SufficientStatistics) -> MethodChoice
         why = f"context {data.values[int(rows.argmin())]!r} has {rows.min()} rows"
         return MethodChoice("pc-ac", why, MERGE)
     numbers = [
-        place for place, position in enumerate(data.system) if data.kinds[position].is_number
+        number for number, position in enumerate(data.system) if data.kinds[position].is_number
     ]
     parts = [
         statistics.moments.merged().scatter[0],
         *statistics.moments.scatter[rows > len(names) + 1],
     ]
-    tied = next((found for part in parts if (found := _tied(part[np.ix_(numbers, numbers)]))), ())
-    listed = [repr(names[numbers[place]]) for place in tied]
+    tied = next(
+        (tied_columns for part in parts if (tied_columns := _tied(part[np.ix_(numbers, numbers)]))),
+        (),
+    )
+    listed = [repr(names[numbers[number]]) for number in tied]
     if not listed:
         return None
     return MethodChoice(

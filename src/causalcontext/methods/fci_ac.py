@@ -88,17 +88,17 @@ def fci_ac(task: Task) -> Outcome:
     across = task.support.trusted if settings.orientation == "across" else None
     plan = replace(task.plan(adaptive, task.cells, "always", across), kind=GraphKind.PAG)
     caution = Caution(settings.possible_dsep, settings.contested, settings.context_confounded)
-    found = fci(task.search(), plan, caution, task.n_jobs, task.advance)
-    log = CITestLog.from_sepsets(plan, found.sepsets, len(task.cells), task.row_test.labels)
+    search = fci(task.search(), plan, caution, task.n_jobs, task.advance)
+    log = CITestLog.from_sepsets(plan, search.sepsets, len(task.cells), task.row_test.labels)
     return without_made_contexts(
         task,
         Outcome(
-            found.endpoints,
+            search.endpoints,
             log,
-            found.sepsets.tests,
-            found.complete,
-            found.origins,
-            found.doubts,
+            search.sepsets.tests,
+            search.complete,
+            search.origins,
+            search.doubts,
             kind=GraphKind.PAG,
         ),
     )

@@ -61,11 +61,11 @@ def has_curves(data: Dataset) -> bool:
     counts = np.bincount(data.codes[complete], minlength=1)
     rows = np.flatnonzero(complete & (data.codes == counts.argmax()))
     rows = rows[:: max(1, -(-len(rows) // ROWS_FOR_CURVES))]
-    numbers = [place for place in data.system if data.kinds[place].is_number]
+    numbers = [column for column in data.system if data.kinds[column].is_number]
     if len(rows) < 10 or len(numbers) < 2:
         return False
     z = _in_standard_units(
-        np.array([np.asarray(data.columns[place])[rows] for place in numbers], dtype=np.float64)
+        np.array([np.asarray(data.columns[column])[rows] for column in numbers], dtype=np.float64)
     )
     line = z @ z.T / z.shape[1]
     for power in (2, 3):
@@ -96,6 +96,6 @@ def _squared_levels(data: Dataset) -> float:
     """The sum of squared numbers of levels, of categories and of numbers that are searched as
     levels.
     """
-    levels = [len(data.categories[place]) for place in data.system if place in data.categories]
+    levels = [len(data.categories[column]) for column in data.system if column in data.categories]
     levels += [len(few.values) for few in few_valued(data) if few.kind is not Kind.CONTINUOUS]
     return float(np.sum(np.square(levels))) if levels else 0.0

@@ -79,15 +79,15 @@ def pc_b(task: Task) -> Outcome:
     removed = (mine.decision != Decision.ABSENT) & ((theirs.decision == Decision.ABSENT) | weaker)
     log = mine.combined(theirs, (mine.decision == Decision.NOT_SEARCHED) | removed)
     notes = tuple(dict.fromkeys((*everywhere.notes, *inside.notes)))
-    found = Outcome(endpoints, log, inside.tests + everywhere.tests, inside.complete, notes=notes)
+    outcome = Outcome(endpoints, log, inside.tests + everywhere.tests, inside.complete, notes=notes)
     if task.windows is None or everywhere.series is None:
-        return found
+        return outcome
     data, statistics, _ = prepare(
         task.windows.columns, task.windows.test, "raise", task.windows.statistics
     )
     facts = facts_of(task.windows, data, statistics.of_columns(data), endpoints)
     facts = replace(facts, beyond_lags=everywhere.series.beyond_lags)
-    return replace(found, warnings=everywhere.warnings, series=facts)
+    return replace(outcome, warnings=everywhere.warnings, series=facts)
 
 
 def intersect(masked: Endpoints, pooled: Endpoints, contexts: Sequence[int]) -> Endpoints:

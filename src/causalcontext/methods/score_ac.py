@@ -117,8 +117,8 @@ def scored(task: Task) -> tuple[Outcome, tuple[Violation, ...], bool]:
 def few_rows(task: Task) -> str:
     """A sentence about a context with too few rows in the sample of a scan; "" if none has."""
     if _is_sample(task):
-        found = gather_statistics(task.data, "listwise")
-        for value, rows in zip(found.values, found.moments.rows.tolist(), strict=True):
+        statistics = gather_statistics(task.data, "listwise")
+        for value, rows in zip(statistics.values, statistics.moments.rows.tolist(), strict=True):
             if rows < FEWEST_SCANNED_ROWS:
                 return (
                     f"context {value!r} has {rows} of the rows that the scan kept, score-ac needs"

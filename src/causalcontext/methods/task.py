@@ -77,20 +77,20 @@ class Task:
         def expect(phase: int, graphs: Bools) -> None:
             self.advance.expect(phase, queries_ahead(plan, graphs, phase, quick))
 
-        found = algorithm_1(self.search(), plan, self.n_jobs, self.advance, expect)
-        log = CITestLog.from_sepsets(plan, found.sepsets, contexts, test.labels)
+        search = algorithm_1(self.search(), plan, self.n_jobs, self.advance, expect)
+        log = CITestLog.from_sepsets(plan, search.sepsets, contexts, test.labels)
         cut = (
-            (ResultNote(f"the time limit ended the search {found.cut}", About.CUT),)
-            if found.cut
+            (ResultNote(f"the time limit ended the search {search.cut}", About.CUT),)
+            if search.cut
             else ()
         )
         return Outcome(
-            found.endpoints,
+            search.endpoints,
             log,
-            found.sepsets.tests,
-            found.complete,
-            found.origins,
-            found.doubts,
+            search.sepsets.tests,
+            search.complete,
+            search.origins,
+            search.doubts,
             notes=cut,
         ).for_all(contexts)
 

@@ -134,15 +134,17 @@ def page(
     thin = result.thin
     result = result.searched
     diagnosis = answers_of(result).diagnosis or Diagnosis(())
-    own = [] if result.evidence is None else [Section("Scores", (), result.scores())]
+    score_sections = [] if result.evidence is None else [Section("Scores", (), result.scores())]
     if thin is not None:
-        own.append(Section("Contexts with too few rows", (told(f"{thin.warning}."), *thin.stories)))
+        score_sections.append(
+            Section("Contexts with too few rows", (told(f"{thin.warning}."), *thin.stories))
+        )
     if len(diagnosis):
         findings = diagnosis.to_frame().drop(columns="evidence")
         words = {name: list(map(told, findings[name])) for name in ("message", "advice")}
-        own.append(Section("Diagnosis", (), findings.assign(**words)))
+        score_sections.append(Section("Diagnosis", (), findings.assign(**words)))
     if result.wrong_cells is not None:
-        own.append(Section("Cells taken for wrong", (), result.flagged_cells()))
+        score_sections.append(Section("Cells taken for wrong", (), result.flagged_cells()))
     default = "Causal graph" if result.context is None else f"Causal graphs by {result.context}"
     text = str(result.labeled_union)  # for readers without a script
     if result.series is not None:
@@ -157,7 +159,7 @@ def page(
         "STYLE": _part("report.css"),
         "ANSWER": answer(result, diagnosis, told) + cut_card(result, cut),
         "TEXT": escape(text),
-        "DATA": safe_json(payload(result, (*own, *sections), told) | {"cut": cut}),
+        "DATA": safe_json(payload(result, (*score_sections, *sections), told) | {"cut": cut}),
         "SCRIPT": script,
     }
     # In one pass, so that data which look like a name stay data.
@@ -185,8 +187,8 @@ def stability_section(result: ContextGraphs, stability: Stability) -> Section:
         raise OptionError(
             f"stability is {what}, expected what result.stability() of this result returned"
         )
-    found = stability.edges(0.0).to_dict("records")
-    shares = sorted(found, key=lambda row: (row["present"], row.get(row["found"], 0.0)))
+    edge_rows = stability.edges(0.0).to_dict("records")
+    shares = sorted(edge_rows, key=lambda row: (row["present"], row.get(row["found"], 0.0)))
     rows = []
     for row in (row for row in shares if row["found"] or row["present"] >= LEAST_PAIR_SHARE):
         named = "all rows" if result.context is None else row["context"]
@@ -228,7 +230,11 @@ def answer(result: ContextGraphs, findings: Iterable[Finding], spoken: Spoken = 
     ]
     topics = {
         *TOLD_AS_WARNINGS,
-        *("deterministic context" for one in result.warnings if about(one) is About.FUNCTION),
+        *(
+            "deterministic context"
+            for told_item in result.warnings
+            if about(told_item) is About.FUNCTION
+        ),
     }
     others = [
         "; ".join(filter(None, (finding.message, finding.advice)))
@@ -241,26 +247,32 @@ def answer(result: ContextGraphs, findings: Iterable[Finding], spoken: Spoken = 
     )
     parts = ""
     if result.context is not None and len(result.contexts) > 1:
-        found = [] if result.series is None else lagged_stories(result)
+        told_changes = [] if result.series is None else lagged_stories(result)
         for story in stories(result) if result.series is None else ():
             absent = listed(story.absent, MOST_CONTEXTS_NAMED)
             what = f"is found in {story.present} and not in {absent}"
             what = "changes its slope" if story.kind == "slope" else what
-            found.append((f"{story.edge} {what}{story.slopes}. {story.verdict}", story.claimed))
-        found = sorted([*found, *mechanism_stories(result)], key=lambda one: not one[1])
-        claimed = sum(is_claimed for _, is_claimed in found)
-        more = len(found) - MOST_CHANGES_TOLD
-        told = f"<p>No edge differs: all {len(result.contexts)} contexts have the same ones.</p>"
-        if found:
+            told_changes.append(
+                (f"{story.edge} {what}{story.slopes}. {story.verdict}", story.claimed)
+            )
+        told_changes = sorted(
+            [*told_changes, *mechanism_stories(result)], key=lambda told_item: not told_item[1]
+        )
+        claimed = sum(is_claimed for _, is_claimed in told_changes)
+        more = len(told_changes) - MOST_CHANGES_TOLD
+        sentence_part = (
+            f"<p>No edge differs: all {len(result.contexts)} contexts have the same ones.</p>"
+        )
+        if told_changes:
             may = (
                 f"{claimed} difference{'' if claimed == 1 else 's'} may be claimed,"
-                f" {len(found) - claimed} may not"
+                f" {len(told_changes) - claimed} may not"
             )
-            sentences = (spoken(sentence) for sentence, _ in found[:MOST_CHANGES_TOLD])
-            told = f"<p>{may}.</p>{_list(sentences)}"
+            sentences = (spoken(sentence) for sentence, _ in told_changes[:MOST_CHANGES_TOLD])
+            sentence_part = f"<p>{may}.</p>{_list(sentences)}"
         if more > 0:
-            told += f"<p>{more} more {'is' if more == 1 else 'are'} not listed here.</p>"
-        parts = f"<h2>What differs between the contexts?</h2>{told}"
+            sentence_part += f"<p>{more} more {'is' if more == 1 else 'are'} not listed here.</p>"
+        parts = f"<h2>What differs between the contexts?</h2>{sentence_part}"
     questions = [] if not result.final else questions_left(result)
     asked = (
         f"<h2>{NOT_ASKED_TITLE}</h2>{_list(printable(spoken(text)) for text in questions)}"
@@ -281,32 +293,32 @@ def stories(result: ContextGraphs) -> list[Story]:
     """
     sayings = ChangeVerdicts(result)
     adjacent = np.stack([graph.adjacency for graph in result.graphs.values()])
-    found: list[Story] = []
+    pair_stories: list[Story] = []
     for x, y in np.argwhere(np.triu(adjacent.any(axis=0) & ~adjacent.all(axis=0))).tolist():
         if not {x, y}.intersection(result.cells.positions):
-            found += _of_pair(result, sayings, x, y)
-    for one, other in (
+            pair_stories += _of_pair(result, sayings, x, y)
+    for first_context, other in (
         combinations(range(len(result.contexts)), 2)
         if len(result.contexts) <= MOST_PAIRED_CONTEXTS
         else ()
     ):
-        for change in sayings.between(one, other):
+        for change in sayings.between(first_context, other):
             x, y = (result.names.index(name) for name in (change.source, change.target))
             if change.kind == "slope" and adjacent[:, x, y].all():
                 said = ChangeVerdict(change.claimed, change.reason, change.kind)
                 edge = f"{shown(change.source)} {change.mark} {shown(change.target)}"
-                found.append(
+                pair_stories.append(
                     Story(
                         edge,
-                        _shown(result, one),
+                        _shown(result, first_context),
                         (_shown(result, other),),
-                        _slopes(result, x, y, one, other),
+                        _slopes(result, x, y, first_context, other),
                         _verdict(said),
                         said.claimed,
                         said.kind,
                     )
                 )
-    return sorted(found, key=lambda story: not story.claimed)
+    return sorted(pair_stories, key=lambda story: not story.claimed)
 
 
 def mechanism_stories(result: ContextGraphs) -> list[tuple[str, bool]]:
@@ -316,7 +328,7 @@ def mechanism_stories(result: ContextGraphs) -> list[tuple[str, bool]]:
     pairs = combinations(result.contexts, 2) if len(result.contexts) <= MOST_PAIRED_CONTEXTS else ()
     if result.moments is None and result.series is None:
         return []
-    found = [
+    mechanism_changes = [
         change for pair in pairs for change in found_changes(result, *pair) if change.kind in KINDS
     ]
     return [
@@ -327,7 +339,7 @@ def mechanism_stories(result: ContextGraphs) -> list[tuple[str, bool]]:
             ),
             change.claimed,
         )
-        for change in found
+        for change in mechanism_changes
     ]
 
 
@@ -348,7 +360,7 @@ def lagged_stories(result: ContextGraphs) -> list[tuple[str, bool]]:
     kept = [row for row in rows if row["kind"] in ("edge", "slope")]
     return sorted(
         ((_lagged_sentence(result, row, errors), row["claimed"]) for row in kept),
-        key=lambda one: not one[1],
+        key=lambda story_item: not story_item[1],
     )
 
 
@@ -402,11 +414,11 @@ def _list(texts: Iterable[str]) -> str:
 
 def _of_pair(result: ContextGraphs, sayings: ChangeVerdicts, x: int, y: int) -> Iterator[Story]:
     graphs = [result.graphs[value] for value in result.contexts]
-    having = [place for place, graph in enumerate(graphs) if graph.adjacency[x, y]]
-    present = max(having, key=lambda place: (result.data.rows[place], -place))
+    having = [number for number, graph in enumerate(graphs) if graph.adjacency[x, y]]
+    present = max(having, key=lambda number: (result.data.rows[number], -number))
     source, target = as_written(graphs[present].endpoints, x, y)
     alike: dict[ChangeVerdict | None, list[int]] = {}
-    for absent in (place for place in range(len(graphs)) if place not in having):
+    for absent in (number for number in range(len(graphs)) if number not in having):
         said = verdict_on(
             result.names[source], result.names[target], sayings.between(present, absent)
         )
@@ -414,14 +426,14 @@ def _of_pair(result: ContextGraphs, sayings: ChangeVerdicts, x: int, y: int) -> 
     names = [shown(result.names[z]) for z in (source, target)]
     found_in = f"{len(having)} of {len(result.contexts)} contexts"
     if len(having) <= MOST_CONTEXTS_NAMED:
-        found_in = ", ".join(_shown(result, place) for place in having)
-    marks = {mark_of(graphs[place].endpoints, source, target) for place in having}
+        found_in = ", ".join(_shown(result, number) for number in having)
+    marks = {mark_of(graphs[number].endpoints, source, target) for number in having}
     edge = f"{names[0]} {marks.pop() if len(marks) == 1 else '-'} {names[1]}"
     for said, places in alike.items():
         yield Story(
             edge,
             found_in,
-            tuple(_shown(result, place) for place in places),
+            tuple(_shown(result, number) for number in places),
             _slopes(result, source, target, present, places[0]),
             _verdict(said),
             said is not None and said.claimed,
@@ -433,11 +445,11 @@ def _slopes(result: ContextGraphs, x: int, y: int, present: int, absent: int) ->
     """The slopes of both contexts with their intervals, where there are any."""
     if result.moments is None:
         return ""
-    found = compare(RowFits(result, result.moments), x, y, present, absent)
-    texts = [_interval(side) for side in (found.here, found.there)]
+    comparison = compare(RowFits(result, result.moments), x, y, present, absent)
+    texts = [_interval(side) for side in (comparison.here, comparison.there)]
     if not all(texts):
         return ""
-    if found.shares:
+    if comparison.shares:
         what = "curve" if is_curved(result) else "effect"
         return f": {texts[1]} of its {what} remains in {_shown(result, absent)}"
     return (
@@ -446,11 +458,11 @@ def _slopes(result: ContextGraphs, x: int, y: int, present: int, absent: int) ->
     )
 
 
-def _interval(found: Slope) -> str:
-    if not np.isfinite(found.value) or not np.isfinite(found.error):
+def _interval(estimate: Slope) -> str:
+    if not np.isfinite(estimate.value) or not np.isfinite(estimate.error):
         return ""
-    reach = TWO_SIDED_95 * found.error
-    return f"{found.value:.2g} ({found.value - reach:.2g} to {found.value + reach:.2g})"
+    reach = TWO_SIDED_95 * estimate.error
+    return f"{estimate.value:.2g} ({estimate.value - reach:.2g} to {estimate.value + reach:.2g})"
 
 
 def _verdict(said: ChangeVerdict | None) -> str:
@@ -463,8 +475,8 @@ def _verdict(said: ChangeVerdict | None) -> str:
     )
 
 
-def _shown(result: ContextGraphs, place: int) -> str:
-    return shown(value_text(result.contexts[place]))
+def _shown(result: ContextGraphs, number: int) -> str:
+    return shown(value_text(result.contexts[number]))
 
 
 TRIED = """<div id="cut-tried"><h3>What depends on the choice?</h3>
@@ -482,15 +494,15 @@ def cut_card(result: ContextGraphs, panel: dict[str, Any] | None) -> str:
     """The card, which the page fills in from the panel; nothing where no cut was looked for."""
     if panel is None:
         return ""
-    told = ""
+    verdict = ""
     for cut in result.cuts:
         words = printable(str(cut))
         begin = words[0] if words.startswith(printable(cut.column)) else words[0].upper()
-        told += f'<p dir="auto">{escape(begin + words[1:])}.</p>'
+        verdict += f'<p dir="auto">{escape(begin + words[1:])}.</p>'
     tried, graph = (TRIED, GRAPH) if panel["tried"] else ("", "")
     return (
         '<section class="card" id="cut" aria-labelledby="cut-heading"><h2 id="cut-heading">Where'
-        f' is the cut?</h2>{told}<div class="halves"><div><div'
+        f' is the cut?</h2>{verdict}<div class="halves"><div><div'
         f' id="cut-profiles"></div>{tried}</div>{graph}</div></section>'
     )
 
@@ -524,27 +536,33 @@ def _tried(result: ContextGraphs, cut: Cut) -> dict[str, Any] | None:
     """The graphs that searches with other cuts find, the two sides of each, and where everything
     stands in them.
     """
-    found = tried_cuts(result, cut)
-    if len(found) < 2:
+    endpoints_by_cut = tried_cuts(result, cut)
+    if len(endpoints_by_cut) < 2:
         return None
-    places = sorted(found)
-    sides = union_endpoints(np.stack([found[place] for place in places]), result.union.kind)
+    places = sorted(endpoints_by_cut)
+    sides = union_endpoints(
+        np.stack([endpoints_by_cut[cut_value] for cut_value in places]), result.union.kind
+    )
     wide = replace(
         result,
         graphs={
-            value: Graph(result.names, own, result.union.kind)
-            for value, own in zip(result.contexts, sides, strict=True)
+            value: Graph(result.names, side, result.union.kind)
+            for value, side in zip(result.contexts, sides, strict=True)
         },
     )
     graphs = [
-        [marks(Graph(result.names, own, result.union.kind)) for own in found[place]]
-        for place in places
+        [
+            marks(Graph(result.names, side, result.union.kind))
+            for side in endpoints_by_cut[cut_value]
+        ]
+        for cut_value in places
     ]
     alone = max(len(below.keys() ^ above.keys()) for below, above in graphs)
     return {
         "places": places,
         "words": [
-            number_text(cut.value) if place == cut.value else f"{place:.4g}" for place in places
+            number_text(cut.value) if cut_value == cut.value else f"{cut_value:.4g}"
+            for cut_value in places
         ],
         "found": places.index(cut.value),
         "graphs": graphs,
@@ -563,20 +581,22 @@ def tried_cuts(result: ContextGraphs, cut: Cut) -> dict[float, Endpoints]:
         or not result.complete
     ):
         return {}
-    found = {cut.value: np.stack([graph.endpoints for graph in result.graphs.values()])}
+    endpoints_by_cut = {cut.value: np.stack([graph.endpoints for graph in result.graphs.values()])}
     if len(result.names) > MOST_SLIDER_VARIABLES:
-        return found
+        return endpoints_by_cut
     spread = np.unique(
         np.linspace(0, len(cut.places) - 1, MOST_SLIDER_CUTS - 2).round().astype(int)
     ).tolist()
     others = [
-        place
-        for place in (cut.low, cut.high, *(cut.places[one] for one in spread))
-        if place is not None
+        cut_value
+        for cut_value in (cut.low, cut.high, *(cut.places[number] for number in spread))
+        if cut_value is not None
     ]
     end = monotonic() + MOST_SLIDER_SECONDS
-    for place in sorted(set(others) - {cut.value}, key=lambda place: abs(place - cut.value)):
-        endpoints = endpoints_at(result, place) if monotonic() < end else None
+    for cut_value in sorted(
+        set(others) - {cut.value}, key=lambda cut_value: abs(cut_value - cut.value)
+    ):
+        endpoints = endpoints_at(result, cut_value) if monotonic() < end else None
         if endpoints is not None:
-            found[place] = endpoints
-    return found
+            endpoints_by_cut[cut_value] = endpoints
+    return endpoints_by_cut

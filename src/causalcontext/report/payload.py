@@ -129,24 +129,24 @@ def _time(shown: ContextGraphs) -> dict[str, Any] | None:
     count = len(shown.series.variables)
     lags = shown.series.lags
     extra = len(shown.names) - count * (lags + 1)
-    lag = [lags - place // count for place in range(count * (lags + 1))] + [0] * extra
-    earlier = [place - count if place >= count else -1 for place in range(count * (lags + 1))] + [
-        -1
-    ] * extra
+    lag = [lags - number // count for number in range(count * (lags + 1))] + [0] * extra
+    earlier = [
+        number - count if number >= count else -1 for number in range(count * (lags + 1))
+    ] + [-1] * extra
     return {"lags": lags, "lag": lag, "earlier": earlier}
 
 
-def drawn(found: Layout) -> dict[str, Any]:
+def drawn(layout: Layout) -> dict[str, Any]:
     """Boxes and routes as the page has them."""
     routes = {
-        f"{i},{j}": np.round(route.ravel(), 2).tolist() for (i, j), route in found.routes.items()
+        f"{i},{j}": np.round(route.ravel(), 2).tolist() for (i, j), route in layout.routes.items()
     }
     return {
-        "shown": [list(lines) for lines in found.lines],
-        "boxes": np.round(np.hstack([found.centre, found.size]), 2).tolist(),
+        "shown": [list(lines) for lines in layout.lines],
+        "boxes": np.round(np.hstack([layout.centre, layout.size]), 2).tolist(),
         "routes": routes,
-        "width": round(found.width, 2),
-        "height": round(found.height, 2),
+        "width": round(layout.width, 2),
+        "height": round(layout.height, 2),
     }
 
 
@@ -175,11 +175,11 @@ def _logs(shown: ContextGraphs, pairs: Sequence[tuple[int, int]]) -> list[dict[s
     entries = shown.log.some(np.array([shown.log.slot(*pair) for pair in pairs], dtype=np.int64))
     views = ["", *(printable(words) for words in view_words(shown))]
     tests = ["", *(label.name for label in shown.log.labels)]
-    found = []
+    logs = []
     for place, value in enumerate(shown.contexts):
         searched = entries.decision[place] != Decision.NOT_SEARCHED
         view = np.where(searched, entries.view[place], -1).tolist()
-        found.append(
+        logs.append(
             {
                 "decision": [
                     Decision(decision).name.lower() for decision in entries.decision[place].tolist()
@@ -209,17 +209,19 @@ def _logs(shown: ContextGraphs, pairs: Sequence[tuple[int, int]]) -> list[dict[s
                 ],
             }
         )
-    return found
+    return logs
 
 
 def _edges(result: ContextGraphs) -> list[dict[str, Any]]:
-    place = {(type(value), value): number for number, value in enumerate(result.contexts)}
+    places_of_contexts = {
+        (type(value), value): number for number, value in enumerate(result.contexts)
+    }
     return [
         {
             "i": result.position(row["source"]),
             "j": result.position(row["target"]),
             "mark": row["mark"],
-            "contexts": [place[type(value), value] for value in row["contexts"]],
+            "contexts": [places_of_contexts[type(value), value] for value in row["contexts"]],
             "strength": four_digits(row["strength"]),
             "p": four_digits(row["p-value"]),
             "margin": four_digits(row.get("margin", np.nan)),
@@ -354,15 +356,15 @@ def stories(shown: ContextGraphs, i: int, j: int) -> list[str]:
 
 def shown_once(names: Sequence[str]) -> tuple[str, ...]:
     """Printable names, with a number where two would look alike."""
-    found: list[str] = []
+    unique_names: list[str] = []
     for name in names:
         text = spelled = printable(name)
         count = 1
-        while text in found:
+        while text in unique_names:
             count += 1
             text = f"{spelled} #{count}"
-        found.append(text)
-    return tuple(found)
+        unique_names.append(text)
+    return tuple(unique_names)
 
 
 def effects_panel(shown: ContextGraphs) -> dict[str, Any] | None:
@@ -431,9 +433,12 @@ def curves_panel(shown: ContextGraphs) -> dict[str, Any]:
     """
     if shown.evidence is None or shown.evidence.mechanisms is None:
         return {}
-    if sum(len(one.causes) for one in shown.evidence.mechanisms.equations) > MOST_CURVED_LINKS:
+    if (
+        sum(len(equation.causes) for equation in shown.evidence.mechanisms.equations)
+        > MOST_CURVED_LINKS
+    ):
         return {}
-    found: dict[str, Any] = {}
+    panels: dict[str, Any] = {}
     for effect in shown.names:
         for curve in partial_curves(shown, effect):
             key = f"{shown.position(curve.cause)},{shown.position(effect)}"
@@ -441,7 +446,7 @@ def curves_panel(shown: ContextGraphs) -> dict[str, Any]:
             at = [
                 float(f"{x:.6g}") if curve.numeric else printable(str(x)) for x in curve.at[::step]
             ]
-            entry = found.setdefault(key, {"at": at, "lines": []})
+            entry = panels.setdefault(key, {"at": at, "lines": []})
             level = "" if curve.level is None else printable(str(curve.level))
             entry["lines"].append(
                 {
@@ -450,7 +455,7 @@ def curves_panel(shown: ContextGraphs) -> dict[str, Any]:
                     "values": [float(f"{value:.4g}") for value in curve.values[::step]],
                 }
             )
-    return found
+    return panels
 
 
 def four_digits(value: float) -> float | None:

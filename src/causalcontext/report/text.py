@@ -43,8 +43,8 @@ def summary(result: ContextGraphs) -> str:
 
     graphs = []
     for title, (value, graph) in zip(titles, result.graphs.items(), strict=True):
-        own = [f"{edge}{doubt(edge, [value])}" for edge in graph.edges]
-        graphs.append(f"{title} ({_counted(own)})\n{_listed(own)}")
+        edge_lines = [f"{edge}{doubt(edge, [value])}" for edge in graph.edges]
+        graphs.append(f"{title} ({_counted(edge_lines)})\n{_listed(edge_lines)}")
     graphs = [] if result.context is None else graphs
     if thin is not None:
         graphs += [
@@ -130,19 +130,19 @@ def remarks(result: ContextGraphs) -> list[str]:
     """The sentences about how the result was made: its notes, and what was not tried or could not
     be.
     """
-    found = [f"note: {note}" for note in result.notes]
+    lines = [f"note: {note}" for note in result.notes]
     levels = result.log.kept.cut
     cut = int((levels > 0).any(axis=0).sum())
     if cut:
         smallest = int(levels[levels > 0].min())
-        found.append(
+        lines.append(
             f"note: {cut:,} pairs kept their edge though not all sets of {smallest} and more"
             " neighbours were tried"
         )
     if result.final:
         questions = "; ".join(questions_left(result))
-        found += [f"not asked: {questions}"] if questions else []
-    return found
+        lines += [f"not asked: {questions}"] if questions else []
+    return lines
 
 
 def _counted(edges: Sized) -> str:
