@@ -241,7 +241,10 @@ def model_is_wrong(result: ContextGraphs, change: Change) -> str:
         *ends,
         *(cause for effect in effects for cause in possible_causes(result, effect, effect, places)),
     }
-    named = (frozenset(names[place] for place in some - contexts) for some in (near, effects))
+    named = (
+        frozenset(names[position] for position in variables - contexts)
+        for variables in (near, effects)
+    )
     return slopes_mislead(result, *named)
 
 
@@ -269,7 +272,7 @@ def own_claims(
 def _compared(result: ContextGraphs, a: int, b: int, level: float) -> list[Change]:
     """The differences between two contexts, by their places."""
     fits = fits_of(result)
-    found = list(_one_sided(result, fits, a, b))
+    changes = list(_one_sided(result, fits, a, b))
     for x, y in fits.moved(a, b):  # links that both contexts have, with slopes that may differ
         here, there, p, doubt = (
             (*fits.slopes(x, y, a, b), "")
@@ -277,7 +280,7 @@ def _compared(result: ContextGraphs, a: int, b: int, level: float) -> list[Chang
             else fits.compare_slopes(x, y, a, b, both=True)[:4]
         )
         mark = mark_of(result.graphs[result.contexts[a]].endpoints, x, y)
-        found.append(
+        changes.append(
             Change(
                 result.names[x],
                 result.names[y],
@@ -302,10 +305,10 @@ def _compared(result: ContextGraphs, a: int, b: int, level: float) -> list[Chang
     elif result.evidence is not None:
         picked_from = system * (system - 1) // 2
     adjusted = false_discovery(
-        [1.0 if change.reason else change.p for change in found], picked_from
+        [1.0 if change.reason else change.p for change in changes], picked_from
     )
     what = "curves" if is_curved(result) else "slopes"
-    found = [
+    changes = [
         (
             _recalled(result, change)
             if result.table is None
@@ -314,10 +317,14 @@ def _compared(result: ContextGraphs, a: int, b: int, level: float) -> list[Chang
             if change.reason
             else _decided(fits, change, float(q), level, what)
         )
-        for change, q in zip(found, adjusted, strict=True)
+        for change, q in zip(changes, adjusted, strict=True)
     ]
-    found += _tested_slopes(result, fits, a, b, level)
-    return [*found, *_levels_and_spreads(result, found, a, b, level), *_other_ends(result, a, b)]
+    changes += _tested_slopes(result, fits, a, b, level)
+    return [
+        *changes,
+        *_levels_and_spreads(result, changes, a, b, level),
+        *_other_ends(result, a, b),
+    ]
 
 
 def _tested_slopes(
@@ -457,24 +464,24 @@ def _few_values(result: ContextGraphs, change: Change) -> str:
         for end in (change.source, change.target)
         for name in (end, *result.union.neighbours(end))
     }
-    if found := near & graded(result):
-        name = split(min(found))[0]
+    if special_neighbours := near & graded(result):
+        name = split(min(special_neighbours))[0]
         return (
             f"{name} has few values and may stand for something finer; if it is all there is, pass "
             f"kinds={{{name!r}: 'ordered'}}, or 'categorical'"
         )
-    if found := near & spiked(result):
-        name = split(min(found))[0]
+    if special_neighbours := near & spiked(result):
+        name = split(min(special_neighbours))[0]
         return (
             f"one value of {name} stands out and may stand for something finer; if it is all there"
             f" is, pass kinds={{{name!r}: 'continuous'}}"
         )
     if change.kind in ("slope", *KINDS) and (
-        found := {change.source, change.target} & scored(result)
+        special_neighbours := {change.source, change.target} & scored(result)
     ):
         return (
-            f"{min(found)} has few values: its {change.kind} also moves where other causes make it"
-            " spread more"
+            f"{min(special_neighbours)} has few values: its {change.kind} also moves where other"
+            " causes make it spread more"
         )
     return ""
 
@@ -603,8 +610,8 @@ def labels(result: ContextGraphs, negligible: float = LARGEST_NEGLIGIBLE) -> pd.
             x, y = as_written(union, first, second)
             edge = result.names[x], result.names[y], mark_of(union, x, y)
             rows += [
-                (*edge, value, *_label(result, fits, x, y, place, negligible))
-                for place, value in enumerate(result.contexts)
+                (*edge, value, *_label(result, fits, x, y, context_index, negligible))
+                for context_index, value in enumerate(result.contexts)
             ]
     table = frame_of(rows, columns=LABEL_COLUMNS)
     return because(table, "no edge between system variables in any context")
@@ -636,15 +643,17 @@ def _one_sided(
     result: ContextGraphs, fits: RowFits | WindowFits, a: int, b: int
 ) -> Iterator[Change]:
     """Edges between system variables that one of two contexts has."""
-    endpoints = [result.graphs[result.contexts[place]].endpoints for place in (a, b)]
+    endpoints = [
+        result.graphs[result.contexts[context_index]].endpoints for context_index in (a, b)
+    ]
     contexts = context_nodes(result)
     for first, second in np.argwhere(np.triu((endpoints[0] != 0) != (endpoints[1] != 0))).tolist():
         if first in contexts or second in contexts:
             continue
-        own, present, absent = (
+        edge_endpoints, present, absent = (
             (endpoints[0], a, b) if endpoints[0][first, second] else (endpoints[1], b, a)
         )
-        x, y = as_written(own, first, second)
+        x, y = as_written(edge_endpoints, first, second)
         here, there, p, doubt, shares = compare(fits, x, y, present, absent)
         kind = (
             "slope" if doubt == SHOWN and not shares else "edge"
@@ -660,7 +669,7 @@ def _one_sided(
         yield Change(
             result.names[x],
             result.names[y],
-            mark_of(own, x, y),
+            mark_of(edge_endpoints, x, y),
             kind,
             result.contexts[present],
             result.contexts[absent],
@@ -674,7 +683,7 @@ def _one_sided(
 
 
 def _levels_and_spreads(
-    result: ContextGraphs, found: Sequence[Change], a: int, b: int, level: float
+    result: ContextGraphs, earlier_changes: Sequence[Change], a: int, b: int, level: float
 ) -> list[Change]:
     """Levels and spreads of mechanisms that a context changes, where no link or slope is known to
     differ.
@@ -683,7 +692,7 @@ def _levels_and_spreads(
     """
     changed = {
         result.names.index(change.target)
-        for change in found
+        for change in earlier_changes
         if change.kind == "edge" or not change.q > level
     }
     rows = [
@@ -696,11 +705,11 @@ def _levels_and_spreads(
     adjusted = false_discovery(
         [one.p for one in rows], len(KINDS) * (len(variables) - len(result.cells.positions))
     )
-    for place, (one, q) in enumerate(zip(rows, adjusted.tolist(), strict=True)):
+    for index, (one, q) in enumerate(zip(rows, adjusted.tolist(), strict=True)):
         if not one.claimed:
             reason = one.reason or ("" if q <= level else f"the {one.kind}s may be the same")
             status = CANDIDATE if reason else CLAIMED
-            rows[place] = one._replace(q=q, reason=reason, claimed=not reason, status=status)
+            rows[index] = one._replace(q=q, reason=reason, claimed=not reason, status=status)
     return rows
 
 
@@ -709,7 +718,7 @@ def _moved(result: ContextGraphs, source: int, target: int, a: int, b: int) -> I
     those that were claimed before.
     """
     mark = mark_of(result.graphs[result.contexts[a]].endpoints, source, target)
-    own = moved(result, target, a, b)
+    numbers_and_doubt = moved(result, target, a, b)
     weak = (
         "" if result.evidence is None else _may_turn(result, result.evidence, source, target, a, b)
     )
@@ -722,12 +731,12 @@ def _moved(result: ContextGraphs, source: int, target: int, a: int, b: int) -> I
             result.contexts[a],
             result.contexts[b],
         )
-        if own is None:
+        if numbers_and_doubt is None:
             yield _recalled(result, change)
             continue
-        here, there, p = own[0][kind]
+        here, there, p = numbers_and_doubt[0][kind]
         difference = there - here if kind == LEVEL else there / here if here > 0.0 else np.nan
-        doubt = (own[1] or weak) if kind == LEVEL else weak
+        doubt = (numbers_and_doubt[1] or weak) if kind == LEVEL else weak
         yield change._replace(
             effect_present=here, effect_absent=there, difference=difference, p=p, reason=doubt
         )
@@ -757,7 +766,8 @@ def _may_turn(
     )
     equations = evidence.mechanisms.equations if evidence.mechanisms is not None else ()
     by_noise = any(
-        one.effect == target and one.kind == NUMBER and one.density[0] for one in equations
+        equation.effect == target and equation.kind == NUMBER and equation.density[0]
+        for equation in equations
     )
     alone = context_nodes(result).issuperset(possible_causes(result, target, source, (a, b)))
     if np.isnan(margin) or (
@@ -786,7 +796,9 @@ def _other_ends(result: ContextGraphs, a: int, b: int) -> Iterator[Change]:
     """Edges that turn, and edges of PAGs with one end that is a tail in the one context and an
     arrow in the other.
     """
-    first, second = (result.graphs[result.contexts[place]].endpoints for place in (a, b))
+    first, second = (
+        result.graphs[result.contexts[context_index]].endpoints for context_index in (a, b)
+    )
     for x, y in np.argwhere(directed(first) & directed(second).T).tolist():
         yield Change(
             result.names[x],
@@ -812,19 +824,24 @@ def _other_ends(result: ContextGraphs, a: int, b: int) -> Iterator[Change]:
 
 
 def _label(
-    result: ContextGraphs, fits: RowFits | WindowFits, x: int, y: int, place: int, negligible: float
+    result: ContextGraphs,
+    fits: RowFits | WindowFits,
+    x: int,
+    y: int,
+    context_index: int,
+    negligible: float,
 ) -> tuple[str, float, float, int]:
     """The label, the partial correlation, the end of its 90 % interval that is further from 0, and
     the rows.
     """
-    fit, n, conditions = fits.inside(x, y, place)
+    fit, n, conditions = fits.inside(x, y, context_index)
     weight = n - conditions - 3
     bound = (
         float(np.tanh(np.abs(np.arctanh(fit.correlation)) + ONE_SIDED_95 / np.sqrt(weight)))
         if weight > 0
         else 1.0
     )
-    if result.graphs[result.contexts[place]].endpoints[x, y]:
+    if result.graphs[result.contexts[context_index]].endpoints[x, y]:
         return "present", fit.correlation, bound, n
     return ("absent" if bound < negligible else "undetermined"), fit.correlation, bound, n
 
@@ -885,15 +902,17 @@ class ChangeVerdicts:
         self._result = result
         self._known: dict[tuple[int, int], list[Change]] = {}
 
-    def between(self, one: int, other: int) -> list[Change]:
+    def between(self, first: int, other: int) -> list[Change]:
         """The edges and slopes that differ between two contexts; none where there is nothing to go
         by.
         """
         result = self._result
-        places = (min(one, other), max(one, other))
+        places = (min(first, other), max(first, other))
         if result.moments is None or result.context is None:
             return []
         if places not in self._known:
-            found = found_changes(result, *(result.contexts[place] for place in places))
-            self._known[places] = [change for change in found if change.kind in ("edge", "slope")]
+            changes = found_changes(
+                result, *(result.contexts[context_index] for context_index in places)
+            )
+            self._known[places] = [change for change in changes if change.kind in ("edge", "slope")]
         return self._known[places]

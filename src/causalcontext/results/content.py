@@ -136,11 +136,11 @@ def to_dict(result: ContextGraphs) -> dict[str, Any]:
                 "levels": list(result.contexts),
                 "variables": [
                     {
-                        "name": result.names[place],
+                        "name": result.names[pair],
                         "levels": list(levels),
                         "types": [type(x).__name__ for x in levels],
                     }
-                    for place, levels in zip(cells.positions, result.levels, strict=True)
+                    for pair, levels in zip(cells.positions, result.levels, strict=True)
                 ],
                 "cells": [list(cell) for cell in cells.cells],
                 "source": list(cells.sources) or None if len(cells.positions) > 1 else cells.source,
@@ -159,7 +159,7 @@ def to_dict(result: ContextGraphs) -> dict[str, Any]:
             "data": asdict(result.data),
             "tests_run": dict(result.tests_run),
             "log": log_columns,
-            "origins": [[*place, *origin] for place, origin in result.origins.items()],
+            "origins": [[*pair, *origin] for pair, origin in result.origins.items()],
             "doubts": [list(doubt) for doubt in result.doubts],
             "warnings": list(result.warnings),
             "evidence": None if result.evidence is None else result.evidence.to_dict(),
@@ -173,7 +173,10 @@ def to_dict(result: ContextGraphs) -> dict[str, Any]:
             "violations": (
                 None
                 if kept.violations is None
-                else [[one.kind, list(one.columns), one.size, one.key] for one in kept.violations]
+                else [
+                    [scale.kind, list(scale.columns), scale.size, scale.key]
+                    for scale in kept.violations
+                ]
             ),
             "moments": moments_to_dict(result.moments),
         }
@@ -189,7 +192,7 @@ def to_dict(result: ContextGraphs) -> dict[str, Any]:
         | ({} if result.wrong_cells is None else {"wrong_cells": result.wrong_cells.to_dict()})
         | ({"left_out": [asdict(left) for left in result.left_out]} if result.left_out else {})
         | (
-            {"doubtful_scales": [asdict(one) for one in result.doubtful_scales]}
+            {"doubtful_scales": [asdict(scale) for scale in result.doubtful_scales]}
             if result.doubtful_scales
             else {}
         )
@@ -252,9 +255,9 @@ def fields_from_dict(content: dict[str, Any]) -> dict[str, Any]:
         ),
         doubtful_scales=tuple(
             DoubtfulScale(
-                tuple(one["columns"]), tuple(one["kinds"]), one["reason"], one["by_ranks"]
+                tuple(scale["columns"]), tuple(scale["kinds"]), scale["reason"], scale["by_ranks"]
             )
-            for one in content.get("doubtful_scales", ())
+            for scale in content.get("doubtful_scales", ())
         ),
         prepared=(
             PreparedGaussian(moments, cells, statistic) if numbers and moments is not None else None
@@ -357,12 +360,16 @@ def _series_to_dict(result: ContextGraphs) -> dict[str, Any]:
         contexts, moments = result.window_moments
         copies = [result.names[position] for position in contexts.positions]
         alone = len(result.cells.positions) == 1
-        some = _saved_columns(result.names, result.cells, result.series)
+        saved_columns = _saved_columns(result.names, result.cells, result.series)
         kept = {
             "copies": [split(name)[1] if alone else name for name in copies],
             "codes": [list(cell) for cell in contexts.cells],
             "moments": moments_to_dict(
-                Moments(moments.rows, moments.mean[:, some], moments.scatter[:, some][:, :, some])
+                Moments(
+                    moments.rows,
+                    moments.mean[:, saved_columns],
+                    moments.scatter[:, saved_columns][:, :, saved_columns],
+                )
             ),
         }
     nodes = [{"name": name, "lag": lag} for name, lag in map(split, result.names)]
@@ -382,33 +389,36 @@ def _series_from_dict(content: dict[str, Any]) -> dict[str, Any]:
         for copy in kept["copies"]
     ]
     owners = [names[position] for position in cells.positions]
-    for place, copy in enumerate(copies):
+    for index, copy in enumerate(copies):
         check_range(
-            np.array([code[place] for code in codes]),
+            np.array([code[index] for code in codes]),
             0,
             len(levels[owners.index(split(copy)[0])]) - 1,
             "windows.codes",
         )
     if any(len(code) != len(copies) for code in codes):
         raise ValueError("windows.codes are of other copies")
-    some = _saved_columns(names, cells, facts)
-    found = moments_from_dict(kept["moments"], len(codes), len(some))
-    if found is None:
+    saved_columns = _saved_columns(names, cells, facts)
+    window_moments = moments_from_dict(kept["moments"], len(codes), len(saved_columns))
+    if window_moments is None:
         raise ValueError("windows have no moments")
     mean = np.zeros((len(codes), len(names)))
     scatter = np.zeros((len(codes), len(names), len(names)))
-    mean[:, some] = found.mean
-    scatter[:, np.array(some)[:, None], some] = found.scatter
+    mean[:, saved_columns] = window_moments.mean
+    scatter[:, np.array(saved_columns)[:, None], saved_columns] = window_moments.scatter
     contexts = Contexts(tuple(map(names.index, copies)), tuples(codes))
-    return {"series": facts, "known_windows": (contexts, Moments(found.rows, mean, scatter))}
+    return {
+        "series": facts,
+        "known_windows": (contexts, Moments(window_moments.rows, mean, scatter)),
+    }
 
 
 def _saved_columns(names: Sequence[str], cells: Contexts, facts: SeriesFacts) -> list[int]:
     """The nodes whose moments are saved: no contexts, the present first, covariates last."""
     context = {names[position] for position in cells.positions}
     last = len(facts.variables) * (facts.lags + 1)
-    nodes = [place for place in range(last) if split(names[place])[0] not in context]
-    return [*sorted(nodes, key=lambda place: split(names[place])[1]), *range(last, len(names))]
+    nodes = [node for node in range(last) if split(names[node])[0] not in context]
+    return [*sorted(nodes, key=lambda node: split(names[node])[1]), *range(last, len(names))]
 
 
 def _cells(
@@ -419,11 +429,11 @@ def _cells(
     positions = tuple(names.index(variable["name"]) for variable in variables)
     levels = []
     for variable in variables:
-        own = list(zip(variable["levels"], variable["types"], strict=True))
-        for value, kind in own:  # a float may be written as a whole number
+        typed_levels = list(zip(variable["levels"], variable["types"], strict=True))
+        for value, kind in typed_levels:  # a float may be written as a whole number
             if type(value).__name__ != kind and (kind, type(value)) != ("float", int):
                 raise ValueError(f"a level is {value!r}, expected a value of type {kind}")
-        levels.append(tuple(_LEVEL_TYPES[kind](value) for value, kind in own))
+        levels.append(tuple(_LEVEL_TYPES[kind](value) for value, kind in typed_levels))
     saved = context["source"]  # what they are functions of; of a single one the number itself
     sources = tuple(saved) if isinstance(saved, list) else () if saved is None else (saved,)
     return Contexts(positions, tuples(context["cells"]), sources), tuple(levels)
@@ -443,10 +453,10 @@ def _check_evidence(evidence: ScoreEvidence, contexts: int, variables: int) -> N
     check_range(evidence.effect, -1, variables - 1, "evidence.effect")
     check_range(evidence.decision, 0, max(Decision), "evidence.decision")
     if evidence.mechanisms is not None:
-        told = {
-            (one.effect, context)
-            for one in evidence.mechanisms.equations
-            for context in one.contexts
+        known_equations = {
+            (equation.effect, context)
+            for equation in evidence.mechanisms.equations
+            for context in equation.contexts
         }
         asked = {
             (int(effect), r)
@@ -454,7 +464,7 @@ def _check_evidence(evidence: ScoreEvidence, contexts: int, variables: int) -> N
             for effect in effects
             if effect >= 0
         }
-        if len(evidence.mechanisms.scales) < variables or not asked <= told:
+        if len(evidence.mechanisms.scales) < variables or not asked <= known_equations:
             raise ValueError("evidence lacks the mechanism of a variable")
 
 
@@ -474,8 +484,8 @@ def log_from_dict(
     given = np.full(
         (len(sets), max((len(chosen) for chosen in sets), default=0)), -1, dtype=np.int16
     )
-    for place, chosen in enumerate(sets):
-        given[place, : len(chosen)] = chosen
+    for query_index, chosen in enumerate(sets):
+        given[query_index, : len(chosen)] = chosen
     labels = tuple(Label(name, Strength(strength)) for name, strength in columns["labels"])
     highest = {
         "decision": max(Decision),
@@ -509,15 +519,15 @@ def moments_from_dict(
     """The moments of `moments_to_dict`, if they are of so many contexts and variables."""
     if moments is None:
         return None
-    found = Moments(*(decoded(moments[name]) for name in ("rows", "mean", "scatter")))
+    moments_of_cells = Moments(*(decoded(moments[name]) for name in ("rows", "mean", "scatter")))
     for array, shape in (
-        (found.rows, ()),
-        (found.mean, (variables,)),
-        (found.scatter, (variables, variables)),
+        (moments_of_cells.rows, ()),
+        (moments_of_cells.mean, (variables,)),
+        (moments_of_cells.scatter, (variables, variables)),
     ):
         if array.shape != (contexts, *shape) or not np.isfinite(array).all():
             raise ValueError("moments have another shape, or numbers that are not finite")
-    return found
+    return moments_of_cells
 
 
 def rows_to_dict(result: ContextGraphs) -> dict[str, Any]:
@@ -570,16 +580,19 @@ def rows_from_dict(
     ):
         raise ValueError("rows have columns of other lengths, or infinite numbers")
     check_range(codes, -1, len(cells.cells) - 1, "rows.codes")
-    for position, own in zip(cells.positions, levels, strict=True):
-        check_range(columns[position], -1, len(own) - 1, "rows.columns")
+    for position, context_levels in zip(cells.positions, levels, strict=True):
+        check_range(columns[position], -1, len(context_levels) - 1, "rows.columns")
     named = {
         v: tuples(categories[v])
         for v, kind in enumerate(kinds)
         if not Kind(kind).is_number and v not in cells.positions
     }
-    for position, own in named.items():
+    for position, context_levels in named.items():
         check_range(
-            columns[position][~np.isnan(columns[position])], 0, len(own) - 1, "rows.columns"
+            columns[position][~np.isnan(columns[position])],
+            0,
+            len(context_levels) - 1,
+            "rows.columns",
         )
     return Dataset(
         names,

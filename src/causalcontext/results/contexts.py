@@ -580,7 +580,7 @@ class ContextGraphs(EffectMethods):
         """
         links = self.settings.knowledge.links(self.names)
         name = self.names
-        found = []
+        sentences = []
         one_way = links.may & ~links.may.T & ~links.must
         for value, graph in self.graphs.items():
             wrong = (
@@ -594,12 +594,12 @@ class ContextGraphs(EffectMethods):
                     "{1} --> {0} is ruled out, but the edge is not directed so",
                 ),
             )
-            found += [
+            sentences += [
                 f"{value}: {words.format(name[i], name[j])}"
                 for where, words in wrong
                 for i, j in np.argwhere(where).tolist()
             ]
-        return found
+        return sentences
 
     def save(self, path: str | Path, *, rows: bool = False) -> None:
         """Write the result to a JSON file, whole or not at all.
@@ -621,12 +621,12 @@ class ContextGraphs(EffectMethods):
         if self.thin is not None:
             known = value in self.searched.contexts and {x, y} <= set(self.searched.names)
             return self.searched.strength(x, y, value) if known else float("nan")
-        place = context_place(self.contexts, value)
+        context_index = context_place(self.contexts, value)
         slot = self.log.slot(self.position(x), self.position(y))
         return (
-            self.log.strength(place, slot)
+            self.log.strength(context_index, slot)
             if self.evidence is None
-            else float(self.evidence.strength[place, slot])
+            else float(self.evidence.strength[context_index, slot])
         )
 
     def plot(
@@ -757,12 +757,12 @@ class ContextGraphs(EffectMethods):
         """
         if view <= 0:
             return {}
-        own = {
+        fixed_levels = {
             self.names[position]: levels
             for position, levels in zip(self.cells.positions, self.levels, strict=True)
         }
         asked = [self.names[position] for position in self.asked.positions]
-        levels = [own[name if name in own else split(name)[0]] for name in asked]
+        levels = [fixed_levels[name if name in fixed_levels else split(name)[0]] for name in asked]
         return described(self.asked, view, self.names, levels)
 
     def position(self, name: str) -> int:
@@ -810,7 +810,7 @@ class ContextGraphs(EffectMethods):
             other.graphs
         ):  # slopes may be NaN
             return False
-        types = [[type(value) for value in one.contexts] for one in (self, other)]
+        types = [[type(value) for value in result.contexts] for result in (self, other)]
         return types[0] == types[1] and all(
             getattr(self, key) == getattr(other, key) for key in same
         )

@@ -84,22 +84,24 @@ def compared_rows(
     """The rows, equations and curves that a link is compared by; None without rows or equations,
     and where the effect is ordered or a count.
     """
-    found = result.evidence
-    if found is None or found.mechanisms is None or result.table is None:
+    evidence = result.evidence
+    if evidence is None or evidence.mechanisms is None or result.table is None:
         return None
-    effect = int(found.effect[present, found.slot(x, y)])
-    if effect < 0 or found.mechanisms.scales[effect].kind not in (NUMBER, CATEGORY):
+    effect = int(evidence.effect[present, evidence.slot(x, y)])
+    if effect < 0 or evidence.mechanisms.scales[effect].kind not in (NUMBER, CATEGORY):
         return None
-    here, there = (found.mechanisms.equation(effect, place) for place in (present, absent))
-    values, _ = rows_in_units(found.mechanisms, result.table)
+    here, there = (
+        evidence.mechanisms.equation(effect, context_index) for context_index in (present, absent)
+    )
+    values, _ = rows_in_units(evidence.mechanisms, result.table)
     kept = complete_rows(result.table)
     cause = x if effect == y else y
     inside = (rows_inside(result, effect, present)[kept], rows_inside(result, effect, absent)[kept])
-    levels = found.mechanisms.scales[cause].kind == CATEGORY
+    levels = evidence.mechanisms.scales[cause].kind == CATEGORY
     return Compared(cause, effect, here, there, (present, absent), values, inside, levels)
 
 
-def rows_inside(result: ContextGraphs, effect: int, place: int) -> Bools:
+def rows_inside(result: ContextGraphs, effect: int, context_index: int) -> Bools:
     """The rows of a context; with lags, those in which the contexts that a variable reads have its
     values.
     """
@@ -107,13 +109,13 @@ def rows_inside(result: ContextGraphs, effect: int, place: int) -> Bools:
     series = result.series
     assert table is not None
     if series is None:
-        return np.asarray(table.codes == place)
+        return np.asarray(table.codes == context_index)
     step = len(series.variables)
     names = [series.variables[position - series.lags * step] for position in result.cells.positions]
     read = dict(copies_in(series.reads.get(series.variables[effect - series.lags * step])))
     inside = np.ones(table.n_rows, dtype=bool)
     for name, position, level in zip(
-        names, result.cells.positions, result.cells.cells[place], strict=True
+        names, result.cells.positions, result.cells.cells[context_index], strict=True
     ):
         if name in read:
             inside &= np.asarray(table.columns[position - read[name][0] * step]) == level
@@ -125,17 +127,19 @@ def rows_in_units(mechanisms: Mechanisms, data: Dataset) -> tuple[dict[int, Floa
     each.
     """
     rows = complete_rows(data)
-    found = {}
+    values_by_column = {}
     for column in data.system:
         scale = mechanisms.scales[column]
         values = np.asarray(data.columns[column], dtype=np.float64)[rows]
-        own = (
+        has_values = (
             scale.is_number or data.kinds[column].is_number
         )  # numbers of few values are searched as levels
-        found[column] = (
-            scale.standard(values) if own else scale.standard(scale.levels)[values.astype(np.int64)]
+        values_by_column[column] = (
+            scale.standard(values)
+            if has_values
+            else scale.standard(scale.levels)[values.astype(np.int64)]
         )
-    return found, data.codes[rows]
+    return values_by_column, data.codes[rows]
 
 
 def curve_shares(rows: Compared) -> tuple[Slope, Slope]:
@@ -149,25 +153,32 @@ def curve_shares(rows: Compared) -> tuple[Slope, Slope]:
         return UNKNOWN_SLOPE, UNKNOWN_SLOPE
     curve = _sum_of(mine, values)
     others = other_terms(rows)
-    own = values[cause]
+    cause_values = values[cause]
     if any(
-        not some.any() for some in rows.inside
+        not context_rows.any() for context_rows in rows.inside
     ):  # the rows whose value of the cause is seen in both contexts
-        seen = np.zeros(own.shape, dtype=bool)
+        seen = np.zeros(cause_values.shape, dtype=bool)
     elif rows.levels:
-        seen = np.isin(own, own[rows.inside[0]]) & np.isin(own, own[rows.inside[1]])
+        seen = np.isin(cause_values, cause_values[rows.inside[0]]) & np.isin(
+            cause_values, cause_values[rows.inside[1]]
+        )
     else:
-        low, high = np.array([np.quantile(own[some], SEEN_QUANTILES) for some in rows.inside]).T
-        seen = (own >= low.max()) & (own <= high.min())
+        low, high = np.array(
+            [
+                np.quantile(cause_values[context_rows], SEEN_QUANTILES)
+                for context_rows in rows.inside
+            ]
+        ).T
+        seen = (cause_values >= low.max()) & (cause_values <= high.min())
     share = class_share if rows.here.kind == CATEGORY else robust_slope
     curve = curve if rows.here.kind == CATEGORY else curve[:, 0]
     first, second = (
         share(
-            curve[some & seen],
-            values[rows.effect][some & seen],
-            [term.values(values)[some & seen] for term in others],
+            curve[context_rows & seen],
+            values[rows.effect][context_rows & seen],
+            [term.values(values)[context_rows & seen] for term in others],
         )
-        for some in rows.inside
+        for context_rows in rows.inside
     )
     return first, second
 
@@ -182,8 +193,8 @@ def scale_doubt(rows: Compared) -> str:
     if rows.here.kind != CATEGORY:
         return ""
     here, there = (
-        [term for term in equation.terms if place in term.contexts]
-        for equation, place in zip((rows.here, rows.there), rows.places, strict=True)
+        [term for term in equation.terms if context_index in term.contexts]
+        for equation, context_index in zip((rows.here, rows.there), rows.places, strict=True)
     )
     both = ({cause for term in terms for cause in term.causes} for terms in (here, there))
     shared = set.intersection(*both) - {rows.cause}
@@ -210,9 +221,9 @@ def other_terms(rows: Compared) -> list[Term]:
     return list(
         {
             term.function: term
-            for equation, place in both
+            for equation, context_index in both
             for term in equation.terms
-            if rows.cause not in term.causes and place in term.contexts
+            if rows.cause not in term.causes and context_index in term.contexts
         }.values()
     )
 
@@ -231,17 +242,17 @@ def robust_slope(curve: Floats, effect: Floats, others: Sequence[Floats]) -> Slo
     df = n - basis.shape[1] - 1
     if df < SPARE_ROWS:
         return UNKNOWN_SLOPE
-    own = curve - basis @ (basis.T @ curve)
+    curve_left = curve - basis @ (basis.T @ curve)
     left = effect - basis @ (basis.T @ effect)
-    size = float(own @ own)
+    size = float(curve_left @ curve_left)
     spread = float(np.sum((curve - curve.mean()) ** 2))
     if size <= max(LEAST_CURVE_SHARE * spread, ROUNDING_OF_SQUARES * float(curve @ curve)):
         return UNKNOWN_SLOPE
-    value = float(own @ left) / size
-    residual = left - value * own
-    leverage = np.minimum(np.sum(basis**2, axis=1) + own**2 / size, 0.99)
+    value = float(curve_left @ left) / size
+    residual = left - value * curve_left
+    leverage = np.minimum(np.sum(basis**2, axis=1) + curve_left**2 / size, 0.99)
     usual = float(residual @ residual) / df / size
-    robust = float(np.sum((own * residual / (1.0 - leverage)) ** 2)) / size**2
+    robust = float(np.sum((curve_left * residual / (1.0 - leverage)) ** 2)) / size**2
     error = float(np.sqrt(max(usual, robust)))
     t = value / error if error > 0.0 else np.inf
     return Slope(value, error, float(t / np.sqrt(t * t + df)) if np.isfinite(t) else 1.0, df)
@@ -270,18 +281,18 @@ def class_share(odds: Floats, codes: Floats, others: Sequence[Floats]) -> Slope:
     """The coefficient of given log odds in the logit of a category; NaN where `class_shares` has
     nothing.
     """
-    found = class_shares([odds], codes, others)
-    return UNKNOWN_SLOPE if found is None else found.along([1.0])
+    shares = class_shares([odds], codes, others)
+    return UNKNOWN_SLOPE if shares is None else shares.along([1.0])
 
 
 def kept_more(odds: Floats, kept: Floats, codes: Floats, others: Sequence[Floats]) -> float:
     """The p-value of "no more is left of some log odds than of others", one-sided; NaN where it
     cannot be told.
     """
-    found = class_shares([odds, kept], codes, others)
-    if found is None:
+    shares = class_shares([odds, kept], codes, others)
+    if shares is None:
         return np.nan
-    more = found.along([-1.0, 1.0])
+    more = shares.along([-1.0, 1.0])
     return float(scipy.special.stdtr(more.df, -more.value / more.error))
 
 
@@ -388,9 +399,11 @@ class ContextRows:
     terms: list[Term]
     _curves: dict[int, list[Floats]] = field(default_factory=dict)
 
-    def of_terms(self, cause: int, own: bool) -> list[Floats]:
+    def of_terms(self, cause: int, of_cause: bool) -> list[Floats]:
         """The terms that hold a cause, or those that do not."""
-        return [term.values(self.values) for term in self.terms if (cause in term.causes) is own]
+        return [
+            term.values(self.values) for term in self.terms if (cause in term.causes) is of_cause
+        ]
 
     def curves(self, column: int) -> list[Floats]:
         """A variable and its curves, as many as the rows allow."""
@@ -403,7 +416,7 @@ class ContextRows:
         """True where some curve of a variable explains the effect beside all other terms."""
         return (
             extra_columns(
-                self.values[self.effect], self.curves(cause), self.of_terms(cause, own=False)
+                self.values[self.effect], self.curves(cause), self.of_terms(cause, of_cause=False)
             )
             < NEEDED_LEVEL
         )
@@ -412,9 +425,9 @@ class ContextRows:
         """True where the terms of a cause explain nothing beside the curves of another variable and
         all other terms.
         """
-        given = [*self.of_terms(cause, own=False), *self.curves(beside)]
+        given = [*self.of_terms(cause, of_cause=False), *self.curves(beside)]
         return (
-            extra_columns(self.values[self.effect], self.of_terms(cause, own=True), given)
+            extra_columns(self.values[self.effect], self.of_terms(cause, of_cause=True), given)
             > NEEDED_LEVEL
         )
 
@@ -454,24 +467,31 @@ def replaceable_links(result: ContextGraphs) -> list[Replaceable]:
     """The links of curved mechanisms that curves of a neighbour of the cause make unnecessary, each
     once.
     """
-    found = result.evidence
-    if found is None or found.mechanisms is None or result.rows is None or not found.curved:
+    evidence = result.evidence
+    if (
+        evidence is None
+        or evidence.mechanisms is None
+        or result.rows is None
+        or not evidence.curved
+    ):
         return []
-    values, codes = rows_in_units(found.mechanisms, result.rows)
+    values, codes = rows_in_units(evidence.mechanisms, result.rows)
     near = np.any([graph.endpoints != 0 for graph in result.graphs.values()], axis=0)
     links: dict[tuple[int, int], Replaceable] = {}
-    for place, effect in product(range(len(result.contexts)), values):
-        equation = found.mechanisms.equation(effect, place)
+    for context_index, effect in product(range(len(result.contexts)), values):
+        equation = evidence.mechanisms.equation(effect, context_index)
         if equation.kind == NUMBER:
-            inside = _inside_of(values, codes == place, equation, place)
-            others = _not_below(result, place, effect, values)
+            inside = _inside_of(values, codes == context_index, equation, context_index)
+            others = _not_below(result, context_index, effect, values)
             for cause in sorted({cause for term in inside.terms for cause in term.causes}):
                 close = (z for z in others if z != cause and near[z, cause])
                 other = next(
                     (z for z in close if inside.is_unneeded(cause, z) and inside.shows(z)), None
                 )
                 if other is not None:
-                    links.setdefault((cause, effect), Replaceable(cause, effect, other, place))
+                    links.setdefault(
+                        (cause, effect), Replaceable(cause, effect, other, context_index)
+                    )
     return list(links.values())
 
 
@@ -509,18 +529,20 @@ def _explained(y: Floats, columns: Sequence[Floats]) -> tuple[float, int]:
 
 
 def _inside_of(
-    values: dict[int, Floats], there: Bools, equation: Equation, place: int
+    values: dict[int, Floats], in_context: Bools, equation: Equation, context_index: int
 ) -> ContextRows:
-    some = np.flatnonzero(there)
-    some = some[:: max(1, -(-len(some) // MOST_CURVE_ROWS))]
+    chosen_rows = np.flatnonzero(in_context)
+    chosen_rows = chosen_rows[:: max(1, -(-len(chosen_rows) // MOST_CURVE_ROWS))]
     return ContextRows(
         equation.effect,
-        {column: every[some] for column, every in values.items()},
-        [term for term in equation.terms if place in term.contexts],
+        {column: every[chosen_rows] for column, every in values.items()},
+        [term for term in equation.terms if context_index in term.contexts],
     )
 
 
-def _not_below(result: ContextGraphs, place: int, effect: int, values: Iterable[int]) -> list[int]:
+def _not_below(
+    result: ContextGraphs, context_index: int, effect: int, values: Iterable[int]
+) -> list[int]:
     """The variables that an effect does not cause, and that it is not."""
-    below = descendants(directed(result.graphs[result.contexts[place]].endpoints), effect)
+    below = descendants(directed(result.graphs[result.contexts[context_index]].endpoints), effect)
     return [other for other in values if other != effect and not below[other]]

@@ -70,4 +70,6 @@ def _share_of_samples(result: ContextGraphs, edge: LabeledEdge) -> float:
         return float("nan")
     ends = sorted((result.position(edge.source), result.position(edge.target)))
     places = [result.contexts.index(value) for value in edge.contexts]
-    return float(min(stability.frequency[place, ends[0], ends[1]].sum() for place in places))
+    return float(
+        min(stability.frequency[context_index, ends[0], ends[1]].sum() for context_index in places)
+    )

@@ -65,12 +65,12 @@ class Scale:
         ordered column.
         """
         if self.is_number:
-            own = np.asarray(values, dtype=np.float64)
+            numbers = np.asarray(values, dtype=np.float64)
             if self.scores:
-                return np.interp(own, self.places, self.scores)
-            return np.asarray((own - self.centre) / self.spread)
-        place = {level: number for number, level in enumerate(self.levels)}
-        codes = np.array([place[value] for value in values], dtype=np.float64)
+                return np.interp(numbers, self.places, self.scores)
+            return np.asarray((numbers - self.centre) / self.spread)
+        code_of_level = {level: number for number, level in enumerate(self.levels)}
+        codes = np.array([code_of_level[value] for value in values], dtype=np.float64)
         return np.asarray(self.scores)[codes.astype(int)] if self.kind == ORDERED else codes
 
     def own(self, standard: Floats) -> Floats:
@@ -148,9 +148,9 @@ class SpreadTerm:
     def values(self, x: Floats, context: int) -> Floats:
         """Its part of the logarithm at values of the cause in the units of the equations."""
         if self.shape == "context":
-            found = np.full(len(x), float(context in self.contexts))
+            shape_values = np.full(len(x), float(context in self.contexts))
         elif self.shape == "level":
-            found = np.asarray(x == self.centre, dtype=np.float64)
+            shape_values = np.asarray(x == self.centre, dtype=np.float64)
         else:
             z = np.clip((x - self.centre) / self.unit, -FARTHEST_SPREAD, FARTHEST_SPREAD)
             shapes = (
@@ -160,8 +160,8 @@ class SpreadTerm:
                 np.maximum(z - OUTER_SPREAD, 0.0),
                 np.maximum(-z - OUTER_SPREAD, 0.0),
             )
-            found = np.asarray(shapes[SPREADS.index(self.shape)], dtype=np.float64)
-        return self.slope * (found - self.average)
+            shape_values = np.asarray(shapes[SPREADS.index(self.shape)], dtype=np.float64)
+        return self.slope * (shape_values - self.average)
 
 
 @dataclass(frozen=True)
@@ -209,32 +209,34 @@ class Mechanisms:
         """The same for contexts with other numbers, or some of them: context r was number
         `number[r]` so far.
         """
-        found = []
-        for one in self.equations:
-            contexts = tuple(r for r, old in enumerate(number) if old in one.contexts)
+        equations = []
+        for equation in self.equations:
+            contexts = tuple(r for r, old in enumerate(number) if old in equation.contexts)
             terms, spread = (
-                [tuple(r for r in contexts if number[r] in term.contexts) for term in some]
-                for some in (one.terms, one.spread)
+                [tuple(r for r in contexts if number[r] in term.contexts) for term in parts]
+                for parts in (equation.terms, equation.spread)
             )
-            found.append(
+            equations.append(
                 replace(
-                    one,
+                    equation,
                     contexts=contexts,
                     intercepts=tuple(
-                        one.intercepts[one.contexts.index(number[r])] for r in contexts
+                        equation.intercepts[equation.contexts.index(number[r])] for r in contexts
                     ),
                     terms=tuple(
                         replace(term, contexts=c)
-                        for term, c in zip(one.terms, terms, strict=True)
+                        for term, c in zip(equation.terms, terms, strict=True)
                         if c
                     ),
                     spread=tuple(
                         replace(term, contexts=c)
-                        for term, c in zip(one.spread, spread, strict=True)
+                        for term, c in zip(equation.spread, spread, strict=True)
                     ),
                 )
             )
-        return Mechanisms(self.scales, tuple(one for one in found if one.contexts))
+        return Mechanisms(
+            self.scales, tuple(equation for equation in equations if equation.contexts)
+        )
 
     def equation(self, effect: int, context: int) -> Equation:
         """The equation of an effect in a context."""
@@ -246,11 +248,16 @@ class Mechanisms:
         """True where the equation of an effect differs between two contexts, in its intercept, a
         term or its spread.
         """
-        own = self.equation(effect, a)
-        if b not in own.contexts:
+        first_equation = self.equation(effect, a)
+        if b not in first_equation.contexts:
             return True
-        lives = [*(term.contexts for term in own.terms), *(term.contexts for term in own.spread)]
-        first, second = (own.intercepts[own.contexts.index(r)] for r in (a, b))
+        lives = [
+            *(term.contexts for term in first_equation.terms),
+            *(term.contexts for term in first_equation.spread),
+        ]
+        first, second = (
+            first_equation.intercepts[first_equation.contexts.index(r)] for r in (a, b)
+        )
         return first != second or any((a in contexts) != (b in contexts) for contexts in lives)
 
     def partial_curve(
@@ -274,8 +281,10 @@ class Mechanisms:
             slopes = np.array(term.slopes)[:, None]
             known: Floats | float = term.average
             if term.shares and cause in term.causes:
-                own, level = (1, term.place) if cause == term.causes[0] else (0, term.second)
-                known = np.asarray(term.shares[own] * (standard == level))
+                share_index, level = (
+                    (1, term.place) if cause == term.causes[0] else (0, term.second)
+                )
+                known = np.asarray(term.shares[share_index] * (standard == level))
             elif len(term.causes) == 2 and term.place >= 0 and cause == term.causes[1]:
                 known = np.asarray(standard * 0.0)
             elif cause in term.causes:  # in a product, the other one at its average
@@ -362,19 +371,19 @@ class Mechanisms:
     def to_dict(self) -> dict[str, Any]:
         """The same as lists, numbers and text."""
         return {
-            "scales": [asdict(one) for one in self.scales],
-            "equations": [asdict(one) for one in self.equations],
+            "scales": [asdict(record) for record in self.scales],
+            "equations": [asdict(record) for record in self.equations],
         }
 
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> Mechanisms:
         """The mechanisms of `to_dict`."""
-        scales = tuple(Scale(**_with_tuples(one)) for one in content["scales"])
+        scales = tuple(Scale(**_with_tuples(stored)) for stored in content["scales"])
         equations = []
-        for one in content["equations"]:
-            terms = tuple(Term(**_with_tuples(term)) for term in one["terms"])
-            spread = tuple(SpreadTerm(**_with_tuples(term)) for term in one["spread"])
-            equations.append(Equation(**_with_tuples(one) | {"terms": terms, "spread": spread}))
+        for stored in content["equations"]:
+            terms = tuple(Term(**_with_tuples(term)) for term in stored["terms"])
+            spread = tuple(SpreadTerm(**_with_tuples(term)) for term in stored["spread"])
+            equations.append(Equation(**_with_tuples(stored) | {"terms": terms, "spread": spread}))
         return cls(scales, tuple(equations))
 
 
@@ -409,12 +418,12 @@ class PartialCurve:
 
 def mechanisms_of(result: ContextGraphs) -> Mechanisms:
     """The equations of a result; an error if it has none."""
-    found = None if result.evidence is None else result.evidence.mechanisms
-    if found is None:
+    mechanisms = None if result.evidence is None else result.evidence.mechanisms
+    if mechanisms is None:
         raise OptionError(
             f"a result of {result.settings.method} has no mechanisms; use method='score-ac'"
         )
-    return found
+    return mechanisms
 
 
 def causes_of(result: ContextGraphs, effect: str) -> tuple[str, ...]:
@@ -423,13 +432,13 @@ def causes_of(result: ContextGraphs, effect: str) -> tuple[str, ...]:
     """
     mechanisms = mechanisms_of(result)
     place = result.position(effect)
-    found = {
+    causes = {
         cause
-        for one in mechanisms.equations
-        if one.effect == place
-        for cause in (*one.causes, *(term.cause for term in one.spread))
+        for equation in mechanisms.equations
+        if equation.effect == place
+        for cause in (*equation.causes, *(term.cause for term in equation.spread))
     }
-    return tuple(name for position, name in enumerate(result.names) if position in found)
+    return tuple(name for position, name in enumerate(result.names) if position in causes)
 
 
 def partial_curves(result: ContextGraphs, effect: str) -> Iterator[PartialCurve]:
@@ -437,8 +446,8 @@ def partial_curves(result: ContextGraphs, effect: str) -> Iterator[PartialCurve]
     second one's.
     """
     mechanisms = mechanisms_of(result)
-    place = result.position(effect)
-    levels = mechanisms.scales[place].levels
+    position_of_effect = result.position(effect)
+    levels = mechanisms.scales[position_of_effect].levels
     for cause in causes_of(result, effect):
         position = result.position(cause)
         scale = mechanisms.scales[position]
@@ -446,17 +455,24 @@ def partial_curves(result: ContextGraphs, effect: str) -> Iterator[PartialCurve]
         if scale.is_number:
             edges = np.interp([0.01, 0.99], np.linspace(0.0, 1.0, len(scale.places)), scale.places)
             at = tuple(np.linspace(edges[0], edges[1], CURVE_POINTS).tolist())
-        living = [r for r in range(len(result.contexts)) if mechanisms.shape(place, position, r)]
-        found = {r: np.atleast_2d(mechanisms.partial_curve(place, position, at, r)) for r in living}
-        spread = {
-            r: mechanisms.spread_curve(place, position, at, r)
+        living = [
+            r
+            for r in range(len(result.contexts))
+            if mechanisms.shape(position_of_effect, position, r)
+        ]
+        curves = {
+            r: np.atleast_2d(mechanisms.partial_curve(position_of_effect, position, at, r))
             for r in living
-            if mechanisms.is_spread(place, position, r)
+        }
+        spread = {
+            r: mechanisms.spread_curve(position_of_effect, position, at, r)
+            for r in living
+            if mechanisms.is_spread(position_of_effect, position, r)
         }
         for contexts in _sharing(
-            {r: np.vstack([rows, spread.get(r, rows[:0])]) for r, rows in found.items()}
+            {r: np.vstack([rows, spread.get(r, rows[:0])]) for r, rows in curves.items()}
         ):
-            named = list(zip(levels or (None,), found[contexts[0]], strict=True))
+            named = list(zip(levels or (None,), curves[contexts[0]], strict=True))
             for level, values in named[1 if len(levels) == 2 else 0 :]:
                 yield PartialCurve(
                     cause,
@@ -470,14 +486,14 @@ def partial_curves(result: ContextGraphs, effect: str) -> Iterator[PartialCurve]
                 )
 
 
-def _sharing(found: dict[int, Floats]) -> list[tuple[int, ...]]:
+def _sharing(curves: dict[int, Floats]) -> list[tuple[int, ...]]:
     groups: list[list[int]] = []
-    for r, values in found.items():
+    for r, values in curves.items():
         same = [
             group
             for group in groups
-            if found[group[0]].shape == values.shape
-            and np.allclose(found[group[0]], values, rtol=1e-9, atol=1e-12)
+            if curves[group[0]].shape == values.shape
+            and np.allclose(curves[group[0]], values, rtol=1e-9, atol=1e-12)
         ]
         if same:
             same[0].append(r)

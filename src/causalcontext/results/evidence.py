@@ -248,7 +248,7 @@ def score_edges(
 
     The margin of an edge that only some contexts direct is that of these contexts.
     """
-    index = {name: place for place, name in enumerate(names)}
+    index = {name: position for position, name in enumerate(names)}
     contexts = list(graphs)
     rows = []
     for edge in LabeledUnion(graphs):
@@ -264,7 +264,7 @@ def score_edges(
         ]
         directing = list(compress(places, alike)) or places
         margins = [float(evidence.margin[r, slot]) for r in directing if evidence.margin.size]
-        margin = min((one for one in margins if one == one), default=float("nan"))
+        margin = min((finite for finite in margins if finite == finite), default=float("nan"))
         margin = 0.0 if margin < ROUNDING_NATS else margin
         rows.append(
             (

@@ -66,9 +66,9 @@ def explained(result: ContextGraphs, x: str, y: str, apart: bool = False) -> lis
 
     What else is to be said follows. Of two variables of a window the earlier one comes first.
     """
-    told = "" if result.thin is None else untested_words(result.thin, x, y)
-    if told and {x, y} <= set(result.names):
-        return [told]
+    untested = "" if result.thin is None else untested_words(result.thin, x, y)
+    if untested and {x, y} <= set(result.names):
+        return [untested]
     return [
         *_searched(result.searched, x, y, apart),
         *(() if result.thin is None else result.thin.stories),
@@ -100,23 +100,28 @@ def _searched(result: ContextGraphs, x: str, y: str, apart: bool) -> list[str]:
     # The contexts by what is said of them, before their names and after.
     stories: dict[tuple[str, str, int | None], list[str]] = {}
     elsewhere = {} if result.evidence is not None else _on_other_rows(result, x, y)
-    for place, value in enumerate(result.contexts):
+    for context_index, value in enumerate(result.contexts):
         mark = result.graphs[value].mark(x, y)
         verdict, edge = ("present", f" ({x} {mark} {y})") if mark else ("absent", "")
         if result.evidence is not None:
-            story = f"{edge}: {_by_score(result, result.evidence, x, y, place)}."
+            story = f"{edge}: {_by_score(result, result.evidence, x, y, context_index)}."
         else:
-            ends = _meaning(result, place, x, y), _origin_words(result, place, x, y)
-            told = _by_test(result, x, y, place, elsewhere.get(place))
-            entry = result.log.at(place, result.log.slot(result.position(x), result.position(y)))
+            ends = _meaning(result, context_index, x, y), _origin_words(result, context_index, x, y)
+            sentence = _by_test(result, x, y, context_index, elsewhere.get(context_index))
+            entry = result.log.at(
+                context_index, result.log.slot(result.position(x), result.position(y))
+            )
             if _SAID.get(Decision(int(entry.decision)), bool(mark)) != bool(
                 mark
             ):  # as it may of graphs that were given
-                told = (
-                    f" in this graph; the search by {result.settings.method} found otherwise{told}"
+                sentence = (
+                    f" in this graph; the search by {result.settings.method} found otherwise"
+                    f"{sentence}"
                 )
-            story = " ".join(filter(None, (f"{edge}{told}.", *ends)))
-        stories.setdefault((verdict, story, place if apart else None), []).append(value_text(value))
+            story = " ".join(filter(None, (f"{edge}{sentence}.", *ends)))
+        stories.setdefault((verdict, story, context_index if apart else None), []).append(
+            value_text(value)
+        )
     moved = () if result.evidence is None else _of_mechanism(result, x, y)
     lines = [
         f"{verdict}{_in_contexts(result, values)}{story}"
@@ -137,9 +142,9 @@ def _of_mechanism(result: ContextGraphs, x: str, y: str) -> Iterator[str]:
     of two is a context.
     """
     ends = {result.position(x), result.position(y)}
-    told = result.moments is not None or result.series is not None
+    has_moments = result.moments is not None or result.series is not None
     if (
-        not told
+        not has_moments
         or len(ends & context_nodes(result)) != 1
         or not 2 <= len(result.contexts) <= MOST_COMPARED_CONTEXTS
     ):
@@ -150,13 +155,15 @@ def _of_mechanism(result: ContextGraphs, x: str, y: str) -> Iterator[str]:
                 yield f"{moved_words(change)}."
 
 
-def _by_test(result: ContextGraphs, x: str, y: str, place: int, elsewhere: float | None) -> str:
+def _by_test(
+    result: ContextGraphs, x: str, y: str, context_index: int, elsewhere: float | None
+) -> str:
     """The sentence about an edge or its absence, by the test that decided; its p-value on the other
     rows, if it can be asked.
     """
     a = result.position(x)
     b = result.position(y)
-    entry = result.log.at(place, result.log.slot(a, b))
+    entry = result.log.at(context_index, result.log.slot(a, b))
     decision = Decision(int(entry.decision))
     if decision is Decision.REQUIRED:
         return ": the link is required by your knowledge; it was not tested"
@@ -199,7 +206,7 @@ def _by_test(result: ContextGraphs, x: str, y: str, place: int, elsewhere: float
     )
     where = f"{given} {rows}"
     p = p_words(float(entry.p))
-    origins = (result.origins.get((place, *pair)) for pair in ((a, b), (b, a)))
+    origins = (result.origins.get((context_index, *pair)) for pair in ((a, b), (b, a)))
     if decision is Decision.ABSENT:
         story = f"{x} and {y} are independent{where}, {p}"
     elif any(
@@ -216,7 +223,7 @@ def _by_test(result: ContextGraphs, x: str, y: str, place: int, elsewhere: float
         else ""
     )
     failed += f" (not all sets of {cut} and more neighbours were tested)" if cut else ""
-    return f": {story}{_other_view(result, entry, place, elsewhere)}{failed}"
+    return f": {story}{_other_view(result, entry, context_index, elsewhere)}{failed}"
 
 
 def _on_other_rows(result: ContextGraphs, x: str, y: str) -> dict[int, float]:
@@ -225,19 +232,23 @@ def _on_other_rows(result: ContextGraphs, x: str, y: str) -> dict[int, float]:
     """
     contexts = result.cells.positions
     queries = {}
-    for place in range(len(result.contexts)) if result.prepared is not None and contexts else ():
-        asked = result.log.query(place, result.position(x), result.position(y))
-        decision = Decision(int(result.log.at(place, result.log.slot(asked.x, asked.y)).decision))
+    for context_index in (
+        range(len(result.contexts)) if result.prepared is not None and contexts else ()
+    ):
+        asked = result.log.query(context_index, result.position(x), result.position(y))
+        decision = Decision(
+            int(result.log.at(context_index, result.log.slot(asked.x, asked.y)).decision)
+        )
         tested = decision in (Decision.PRESENT, Decision.ABSENT)
         if tested and not set(contexts).intersection((asked.x, asked.y, *asked.given)):
-            other = 0 if asked.view else result.cells.number(result.cells.cell(place))
-            queries[place] = asked._replace(view=other)
+            other = 0 if asked.view else result.cells.number(result.cells.cell(context_index))
+            queries[context_index] = asked._replace(view=other)
     if not queries or result.prepared is None:
         return {}
     return dict(zip(queries, result.prepared.answer([*queries.values()]).p.tolist(), strict=True))
 
 
-def _other_view(result: ContextGraphs, entry: Entries, place: int, p: float | None) -> str:
+def _other_view(result: ContextGraphs, entry: Entries, context_index: int, p: float | None) -> str:
     """The answer to the same question on the other rows, in words.
 
     Where these say something else than the graph does, it is said why the graph does not follow
@@ -246,7 +257,7 @@ def _other_view(result: ContextGraphs, entry: Entries, place: int, p: float | No
     if p is None:
         return ""
     inside = int(entry.view) > 0
-    words = "on all rows" if inside else f"within {value_text(result.contexts[place])}"
+    words = "on all rows" if inside else f"within {value_text(result.contexts[context_index])}"
     if np.isnan(p):
         return f"; {words} it could not be tested"
     dependent = p <= result.settings.alpha
@@ -285,11 +296,11 @@ def _by_score(result: ContextGraphs, evidence: ScoreEvidence, x: str, y: str, r:
         if may[a, b] and may[b, a]:
             return "no link between them could be scored beside the other causes of either"
         return "a link in the direction that the other links allow is ruled out by your knowledge"
-    told = [] if mark else [missing_link_words(result, x, y, r)]
-    told.append(_gain(bool(mark), difference))
+    sentences = [] if mark else [missing_link_words(result, x, y, r)]
+    sentences.append(_gain(bool(mark), difference))
     effect = int(evidence.effect[r, slot])
     static = result.series is None
-    told += (
+    sentences += (
         [_model(result, evidence, effect, r)]
         if static
         else _over_time(result, evidence, effect, x, y, r)
@@ -297,15 +308,17 @@ def _by_score(result: ContextGraphs, evidence: ScoreEvidence, x: str, y: str, r:
     pair = result.position(x), result.position(y), r
     if mark and (shape := evidence.shape(*pair)):
         spread = " and changes the spread of the noise" if evidence.is_spread(*pair) else ""
-        told.append(
+        sentences.append(
             "the cause changes the spread of the noise and not the mean"
             if shape == "spread"
             else f"the link is {_SHAPES[shape]}{spread}"
         )
-    told.append(_direction(result, evidence, x, y, r, mark))
+    sentences.append(_direction(result, evidence, x, y, r, mark))
     if words := _origin_words(result, r, x, y):
-        told.append(f"not all models near the best one say so; {words.rstrip('.')} in the best one")
-    return "; ".join(text for text in told if text)
+        sentences.append(
+            f"not all models near the best one say so; {words.rstrip('.')} in the best one"
+        )
+    return "; ".join(text for text in sentences if text)
 
 
 def _gain(present: bool, difference: float) -> str:
@@ -420,9 +433,9 @@ def _direction(
     return f"the best model has {cause} --> {effect}, the best one {without}"
 
 
-def _meaning(result: ContextGraphs, place: int, x: str, y: str) -> str:
+def _meaning(result: ContextGraphs, context_index: int, x: str, y: str) -> str:
     """The meaning of the edge of a PAG, or that there is none; empty for a CPDAG."""
-    graph = result.graphs[result.contexts[place]]
+    graph = result.graphs[result.contexts[context_index]]
     if graph.kind is GraphKind.CPDAG:
         return ""
     function = next((name for name in (x, y) if name in result.made_of), None)
@@ -445,30 +458,35 @@ def _meaning(result: ContextGraphs, place: int, x: str, y: str) -> str:
     return ""
 
 
-def _origin_words(result: ContextGraphs, place: int, x: str, y: str) -> str:
+def _origin_words(result: ContextGraphs, context_index: int, x: str, y: str) -> str:
     """The sentences about the ends of x - y in one context; empty without an end whose origin is
     known.
     """
-    found = []
-    graph = result.graphs[result.contexts[place]]
+    sentences = []
+    graph = result.graphs[result.contexts[context_index]]
     for cause, effect in ((x, y), (y, x)):
-        origin = result.origins.get((place, result.position(cause), result.position(effect)))
+        origin = result.origins.get(
+            (context_index, result.position(cause), result.position(effect))
+        )
         if origin is not None:
             end = Endpoint(graph.endpoints[graph.position(cause), graph.position(effect)])
             cpdag = (
                 graph.kind is GraphKind.CPDAG
             )  # where an end is a whole direction: one arrow and one tail
             what = f"{cause} --> {effect}" if cpdag else f"{_ENDPOINT_WORDS[end]} at {effect}"
-            found.append(
-                f"{what} by {origin.rule}: {_because(result, origin, place, cause, effect)}."
+            sentences.append(
+                f"{what} by {origin.rule}:"
+                f" {_because(result, origin, context_index, cause, effect)}."
             )
         elif (
             graph.kind is GraphKind.PAG
             and graph.mark(cause, effect) == "-->"
-            and (place, result.position(effect), result.position(cause)) in result.origins
+            and (context_index, result.position(effect), result.position(cause)) in result.origins
         ):
-            found.append(f"An arrow at {effect}, since {cause} causes it and there are no cycles.")
-    return " ".join(found)
+            sentences.append(
+                f"An arrow at {effect}, since {cause} causes it and there are no cycles."
+            )
+    return " ".join(sentences)
 
 
 _ENDPOINT_WORDS = {
@@ -478,8 +496,10 @@ _ENDPOINT_WORDS = {
 }
 
 
-def _because(result: ContextGraphs, origin: Origin, place: int, cause: str, effect: str) -> str:
-    rule = rule_named(origin.rule, result.graphs[result.contexts[place]].kind)
+def _because(
+    result: ContextGraphs, origin: Origin, context_index: int, cause: str, effect: str
+) -> str:
+    rule = rule_named(origin.rule, result.graphs[result.contexts[context_index]].kind)
     via = " and ".join(result.names[v] for v in origin.via)
     # The context variable that the rule is about; of several, the one that differs, or all of them.
     named = [result.names[position] for position in result.cells.positions]
@@ -487,7 +507,7 @@ def _because(result: ContextGraphs, origin: Origin, place: int, cause: str, effe
     if len(named) > 1 and (cause in named or split(cause)[0] in named):
         context = cause
     elif len(named) > 1:
-        differing = [result.names[z] for z in result.cells.differing(place, origin.graph)]
+        differing = [result.names[z] for z in result.cells.differing(context_index, origin.graph)]
         context = " and ".join(differing if len(differing) == 1 else named)
     system, kin = (effect, "descendant") if cause == via else (cause, "ancestor")
     words = rule.words.format(
@@ -501,7 +521,7 @@ def _because(result: ContextGraphs, origin: Origin, place: int, cause: str, effe
         lost=f"the edge {via or cause} - {effect}",
         set=_separating_set(result, origin, cause) if "{set}" in rule.words else "",
     )
-    if origin.graph == place or rule.scope is Scope.KNOWLEDGE or "{source}" in rule.words:
+    if origin.graph == context_index or rule.scope is Scope.KNOWLEDGE or "{source}" in rule.words:
         return words
     apart = rule.kind is GraphKind.PAG and len(result.cells.positions) > 1
     shared = "the same here" if apart else "the same in all contexts"

@@ -53,7 +53,7 @@ class ThinLevels:
         R = 'other' has 3 rows, too few to say anything: left out of the search; its graph is the
         pooled one
         """
-        told = listed(
+        values_and_rows = listed(
             [f"{self.context} = {value!r} has {row_words(count)}" for value, count in self.rows],
             MOST_LEVELS_NAMED,
         )
@@ -62,7 +62,7 @@ class ThinLevels:
             if len(self.rows) == 1
             else "their graphs are the pooled one"
         )
-        sentence = f"{told}, too few to say anything: left out of the search; {its}"
+        sentence = f"{values_and_rows}, too few to say anything: left out of the search; {its}"
         if not self.untested:
             return sentence
         alone = " and ".join(name for name, _ in self.untested)
@@ -86,7 +86,7 @@ class ThinLevels:
             "context": self.context,
             "levels": [_kept(value) for value in self.contexts],
             "rows": [[self.contexts.index(value), count] for value, count in self.rows],
-            "untested": [list(one) for one in self.untested],
+            "untested": [list(variable) for variable in self.untested],
         }
 
     @classmethod
@@ -95,12 +95,12 @@ class ThinLevels:
         contexts = tuple(map(_value, content["levels"]))
         if len(set(contexts)) < len(contexts) or not 0 < len(content["rows"]) < len(contexts):
             raise ValueError("thin names a level twice, or leaves none to search")
-        rows = tuple((contexts[place], count) for place, count in content["rows"])
+        rows = tuple((contexts[index], count) for index, count in content["rows"])
         return cls(
             content["context"],
             contexts,
             rows,
-            tuple((name, place) for name, place in content["untested"]),
+            tuple((name, index) for name, index in content["untested"]),
         )
 
 
@@ -112,8 +112,8 @@ def _kept(value: Any) -> list[Any]:
 
 def _value(kept: Any) -> Any:
     several, parts = kept
-    found = tuple(LEVEL_TYPES[kind](part) for kind, part in parts)
-    return found if several else found[0]
+    value = tuple(LEVEL_TYPES[kind](part) for kind, part in parts)
+    return value if several else value[0]
 
 
 def thin_words(count: int) -> str:

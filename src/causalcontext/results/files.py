@@ -61,9 +61,9 @@ def load(path: str | Path) -> ContextGraphs:
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise FileError(f"file {str(path)!r} is not a result of causalcontext")
     if content.get("format_version") != RESULT_FORMAT_VERSION:
-        found = content.get("format_version")
+        version = content.get("format_version")
         raise FileError(
-            f"result file {str(path)!r} has format version {found}, this library reads"
+            f"result file {str(path)!r} has format version {version}, this library reads"
             f" {RESULT_FORMAT_VERSION}"
         )
     signature = checksum(content)
@@ -109,7 +109,10 @@ def _stability(result: ContextGraphs, content: dict[str, Any]) -> Stability:
             "stability.frequency is of other contexts or variables, or holds no shares"
         )
     labels = {
-        (x, y): {tuple(contexts[place] for place in label): share for label, share in shares}
+        (x, y): {
+            tuple(contexts[context_index] for context_index in label): share
+            for label, share in shares
+        }
         for x, y, shares in content["labels"]
     }
     return Stability(result, content["samples"], frequency, labels)

@@ -87,7 +87,7 @@ def _as_good(
     """
     if cause in map(table.contexts.source_of, table.contexts.positions):
         return False
-    first, second = (rows_inside(result, effect, place) for place in places)
+    first, second = (rows_inside(result, effect, context_index) for context_index in places)
     rows = complete_rows(table) & (first ^ second)
     first = first[rows]
     if first.all() or not first.any():
@@ -110,14 +110,14 @@ def _as_good(
         x = values[cause]
         y = values[effect]
         others = [term.values(values) for term in other_terms(curved)]
-        own = curved.inside[0][seen]
+        in_first = curved.inside[0][seen]
         terms = [
             term.values(values) * here
-            for equation, place, here in zip(
-                (curved.here, curved.there), places, (own, ~own), strict=True
+            for equation, context_index, here in zip(
+                (curved.here, curved.there), places, (in_first, ~in_first), strict=True
             )
             for term in equation.terms
-            if curved.cause in term.causes and place in term.contexts
+            if curved.cause in term.causes and context_index in term.contexts
         ]
     line, bend, split = losses(x, y, others, first, terms)
     return bend < line - ROUNDING_NATS and bend < split + PRICE_OF_A_CLAIM
@@ -178,13 +178,13 @@ def shared_level(
     y: Floats,
     others: Sequence[Floats],
     numbers: Mapping[int, Floats],
-    there: Bools,
+    in_second: Bools,
 ) -> str:
     """The reason in words why a level that changes with a context may be a bend of a cause, or
     another cause; "" if not.
 
-    `others` are columns that both contexts share, `numbers` causes and what may be one, `there` the
-    rows of one context. A line counts where it is not among the columns.
+    `others` are columns that both contexts share, `numbers` causes and what may be one, `in_second`
+    the rows of one context. A line counts where it is not among the columns.
     """
     n = len(y)
     price = log(len(y))
@@ -193,7 +193,7 @@ def shared_level(
     def loss(left: float, cost: float) -> float:
         return 0.5 * n * log(max(left, 1e-300)) + cost
 
-    enough = loss(left_by(y, basis, [there.astype(np.float64)]), price) + PRICE_OF_A_CLAIM
+    enough = loss(left_by(y, basis, [in_second.astype(np.float64)]), price) + PRICE_OF_A_CLAIM
     enough = min(enough, loss(left_by(y, basis, []), 0.0))
     for cause, x in numbers.items():
         line = price * (with_column(basis, x).shape[1] - basis.shape[1])
@@ -201,25 +201,25 @@ def shared_level(
             np.asarray(x > at, dtype=np.float64)
             for at in np.unique(np.quantile(x, LEVEL_STEP_QUANTILES)).tolist()
         ]
-        found = [loss(left_by(y, basis, [step]), 2.0 * price) for step in steps]
+        losses_of_models = [loss(left_by(y, basis, [step]), 2.0 * price) for step in steps]
         for bend in bends(x, y, basis):
             costs = (
                 line if column == LINE else price + column.cost(x, n, price, CURVES_TO_CHOOSE_FROM)
                 for column in bend.columns
             )
-            found.append(loss(bend.left, sum(costs)))
-        if min(found) < enough - ROUNDING_NATS:
+            losses_of_models.append(loss(bend.left, sum(costs)))
+        if min(losses_of_models) < enough - ROUNDING_NATS:
             return (OTHER if line else SHARED).format(result.names[cause])
     return ""
 
 
-def columns_of(table: Dataset, place: int, rows: Bools) -> Iterator[Floats]:
+def columns_of(table: Dataset, position: int, rows: Bools) -> Iterator[Floats]:
     """A number from its mean, or indicators of the levels of a category but one."""
-    own = np.asarray(table.columns[place])[rows]
-    if table.kinds[place].is_number:
-        yield _column(table, place, rows)
+    column = np.asarray(table.columns[position])[rows]
+    if table.kinds[position].is_number:
+        yield _column(table, position, rows)
     else:
-        yield from ((own == level).astype(np.float64) for level in np.unique(own)[1:])
+        yield from ((column == level).astype(np.float64) for level in np.unique(column)[1:])
 
 
 LEVEL, SPREAD = KINDS = ("level", "spread")
@@ -244,13 +244,18 @@ def readers(
     """Contexts, or lags of them, and the continuous variables that each causes in two contexts, but
     for some.
     """
-    found = [directed(result.graphs[result.contexts[place]].endpoints) for place in (a, b)]
+    context_graphs = [
+        directed(result.graphs[result.contexts[context_index]].endpoints)
+        for context_index in (a, b)
+    ]
     apart = {split(result.names[position])[0] for position in result.cells.differing(a, b)}
     seen = set(but) | context_nodes(result)
     for source in sorted(
         node for node in context_nodes(result) if split(result.names[node])[0] in apart
     ):
-        for target in np.flatnonzero(found[0][source] & found[1][source]).tolist():
+        for target in np.flatnonzero(
+            context_graphs[0][source] & context_graphs[1][source]
+        ).tolist():
             if target not in seen and Kind(result.data.kinds[target]) is Kind.CONTINUOUS:
                 seen.add(target)
                 yield source, target
@@ -271,11 +276,11 @@ def moved(
     table = with_normal_scores(whole) if by_ranks(result) else whole
     kept, (first, second) = (
         complete_rows(table),
-        (rows_inside(result, target, place) for place in (a, b)),
+        (rows_inside(result, target, context_index) for context_index in (a, b)),
     )
     rows = kept & (first ^ second)
-    there = second[rows]
-    if there.all() or not there.any():
+    in_second = second[rows]
+    if in_second.all() or not in_second.any():
         return None
     y = _column(table, target, rows)
     middle = float(np.asarray(table.columns[target], dtype=np.float64)[rows].mean())
@@ -284,28 +289,38 @@ def moved(
     ]
     numbers = [_column(table, z, rows) for z in causes if table.kinds[z].is_number]
     others = [column for z in causes for column in columns_of(table, z, rows)]
-    log_scale = np.zeros(len(there))
+    log_scale = np.zeros(len(in_second))
     if (
         mechanisms is not None
     ):  # the terms of its equations, and what causes add to the logarithm of its spread
         every, _ = rows_in_units(mechanisms, whole)
         values = {column: each[rows[complete_rows(whole)]] for column, each in every.items()}
         terms: dict[tuple[object, ...], Term] = {}
-        for place, inside in ((a, ~there), (b, there)):
-            equation = mechanisms.equation(target, place)
-            terms |= {term.function: term for term in equation.terms if place in term.contexts}
-            for own in (own for own in equation.spread if own.cause >= 0):
-                log_scale[inside] += own.values(values[own.cause], place)[inside]
+        for context_index, inside in ((a, ~in_second), (b, in_second)):
+            equation = mechanisms.equation(target, context_index)
+            terms |= {
+                term.function: term for term in equation.terms if context_index in term.contexts
+            }
+            for spread_term in (
+                spread_term for spread_term in equation.spread if spread_term.cause >= 0
+            ):
+                log_scale[inside] += spread_term.values(values[spread_term.cause], context_index)[
+                    inside
+                ]
         others = [term.values(values) for term in terms.values()]
-    levels = level(y, others, there)
+    levels = level(y, others, in_second)
     levels = levels._replace(here=middle + levels.here, there=middle + levels.there)
-    found = {LEVEL: levels, SPREAD: spread(y, others, there, log_scale, numbers)}
+    numbers_by_kind = {LEVEL: levels, SPREAD: spread(y, others, in_second, log_scale, numbers)}
     if bends_in(result, target, (a, b)):
-        return found, CURVED
-    if found[LEVEL].p > UNCHANGED:
-        return found, ""
+        return numbers_by_kind, CURVED
+    if numbers_by_kind[LEVEL].p > UNCHANGED:
+        return numbers_by_kind, ""
     may = np.any(
-        [may_cause(result.graphs[result.contexts[place]].endpoints) for place in (a, b)], axis=0
+        [
+            may_cause(result.graphs[result.contexts[context_index]].endpoints)
+            for context_index in (a, b)
+        ],
+        axis=0,
     )
     causeless = ~(
         descendants(may, target) | (np.arange(len(may)) == target)
@@ -315,8 +330,8 @@ def moved(
         for z in np.flatnonzero(causeless).tolist()
         if z not in context_nodes(result) and table.kinds[z].is_number
     }
-    doubt = shared_level(result, y, others, possible, there)
-    return found, doubt or _errors_explain(result, table, target, causes, rows, there)
+    doubt = shared_level(result, y, others, possible, in_second)
+    return numbers_by_kind, doubt or _errors_explain(result, table, target, causes, rows, in_second)
 
 
 def _errors_explain(
@@ -325,7 +340,7 @@ def _errors_explain(
     target: int,
     causes: Sequence[int],
     rows: Bools,
-    there: Bools,
+    in_second: Bools,
 ) -> str:
     """The reason in words why errors of measurement may explain that levels differ; "" if they do
     not.
@@ -345,13 +360,18 @@ def _errors_explain(
         return ""
     exact = [column for z in causes if z not in system for column in columns_of(table, z, rows)]
     columns = np.stack(
-        [there, *exact, *(numbers[system.index(z)] for z in noisy), numbers[system.index(target)]]
+        [
+            in_second,
+            *exact,
+            *(numbers[system.index(z)] for z in noisy),
+            numbers[system.index(target)],
+        ]
     )
     covariance = np.cov(columns, ddof=0)
-    df = len(there) - len(columns)
+    df = len(in_second) - len(columns)
     variance = np.where(np.arange(len(columns) - 1) > len(exact), np.diagonal(covariance)[:-1], 0.0)
     apart = corrected(covariance, 0.0 * variance, df).value
-    inside = [np.cov(numbers[:, some], ddof=0) for some in (there, ~there)]
+    inside = [np.cov(numbers[:, context_rows], ddof=0) for context_rows in (in_second, ~in_second)]
     for share in shares_of_errors(inside, numbers.var(axis=1)):
         left = corrected(covariance, share * variance, df)
         if apart * left.value <= 0.0 or not left.p <= DESPITE_ERRORS:
@@ -359,25 +379,29 @@ def _errors_explain(
     return ""
 
 
-def _column(table: Dataset, place: int, rows: Bools) -> Floats:
+def _column(table: Dataset, position: int, rows: Bools) -> Floats:
     """A number in some rows, from its mean there: far from 0 its squares and products would lose
     their digits.
     """
-    own = np.asarray(table.columns[place], dtype=np.float64)[rows]
-    return np.asarray(own - own.mean())
+    column = np.asarray(table.columns[position], dtype=np.float64)[rows]
+    return np.asarray(column - column.mean())
 
 
-def level(y: Floats, others: Sequence[Floats], there: Bools) -> Moved:
+def level(y: Floats, others: Sequence[Floats], in_second: Bools) -> Moved:
     """The mean of y where other columns have their average, in the first and in the second of two
     contexts.
     """
-    found = robust_slope(there.astype(np.float64), y, others)
-    here = float(y.mean() - found.value * there.mean())
-    return Moved(here, here + found.value, found.p)
+    shift = robust_slope(in_second.astype(np.float64), y, others)
+    here = float(y.mean() - shift.value * in_second.mean())
+    return Moved(here, here + shift.value, shift.p)
 
 
 def spread(
-    y: Floats, others: Sequence[Floats], there: Bools, log_scale: Floats, causes: Sequence[Floats]
+    y: Floats,
+    others: Sequence[Floats],
+    in_second: Bools,
+    log_scale: Floats,
+    causes: Sequence[Floats],
 ) -> Moved:
     """The standard deviation of what other columns leave of y, in the first and in the second of
     two contexts.
@@ -388,17 +412,21 @@ def spread(
     design = np.column_stack([np.ones(len(y)), *others])
     left = np.empty(len(y))
     sizes = np.empty(len(y))
-    for some in (~there, there):
-        n = int(some.sum())
-        own = design[some]
-        slopes, _, rank, _ = np.linalg.lstsq(own, y[some], rcond=None)
+    for context_rows in (~in_second, in_second):
+        n = int(context_rows.sum())
+        context_design = design[context_rows]
+        slopes, _, rank, _ = np.linalg.lstsq(context_design, y[context_rows], rcond=None)
         if n < rank + SPARE_ROWS:
             return Moved(np.nan, np.nan, np.nan)
-        left[some] = (y[some] - own @ slopes) * np.exp(-log_scale[some]) * np.sqrt(n / (n - rank))
-        sizes[some] = np.abs(left[some] - np.median(left[some]))
+        left[context_rows] = (
+            (y[context_rows] - context_design @ slopes)
+            * np.exp(-log_scale[context_rows])
+            * np.sqrt(n / (n - rank))
+        )
+        sizes[context_rows] = np.abs(left[context_rows] - np.median(left[context_rows]))
     away = [z - np.median(z) for z in causes]
     beside = [*away, *(np.abs(z) for z in away)]
     p = np.max(
-        [robust_slope(there.astype(np.float64), sizes, columns).p for columns in ([], beside)]
+        [robust_slope(in_second.astype(np.float64), sizes, columns).p for columns in ([], beside)]
     )
-    return Moved(float(left[~there].std()), float(left[there].std()), float(p))
+    return Moved(float(left[~in_second].std()), float(left[in_second].std()), float(p))

@@ -93,10 +93,10 @@ def woven(listed: Entries, others: Entries, where: Bools) -> Entries:
     return Entries(**values)
 
 
-def alike(one: Entries, other: Entries) -> tuple[Entries, Entries]:
+def alike(first: Entries, other: Entries) -> tuple[Entries, Entries]:
     """The same entries, with sets of the same width."""
-    width = max(one.given.shape[2], other.given.shape[2])
-    return replace(one, given=padded(one.given, width)), replace(
+    width = max(first.given.shape[2], other.given.shape[2])
+    return replace(first, given=padded(first.given, width)), replace(
         other, given=padded(other.given, width)
     )
 
@@ -205,25 +205,25 @@ class CITestLog:
         """The entries of some pairs, by their places; in every context."""
         if self.slots is None or isinstance(self._entries, Entries):
             return picked(self.kept, slots)
-        place = np.searchsorted(self.slots, slots)
-        listed = place < self.slots.size
-        listed[listed] = self.slots[place[listed]] == slots[listed]
+        index = np.searchsorted(self.slots, slots)
+        listed = index < self.slots.size
+        listed[listed] = self.slots[index[listed]] == slots[listed]
         if listed.all():
-            return picked(self.kept, place)
+            return picked(self.kept, index)
         first, second = pairs_at(slots[~listed], self.variables)
         made = self._entries.made(first, second, self._entries.sepsets.unlisted(first, second))
-        return woven(picked(self.kept, place[listed]), made, listed)
+        return woven(picked(self.kept, index[listed]), made, listed)
 
     def at(self, context: int, slot: int) -> Entries:
         """The entry of one pair in one context."""
-        found = self.kept  # of thousands in a report most are kept
-        place = slot
+        entries = self.kept  # of thousands in a report most are kept
+        index = slot
         if self.slots is not None and not isinstance(self._entries, Entries):
-            place = int(np.searchsorted(self.slots, slot))
-            if place == self.slots.size or self.slots[place] != slot:
-                found = self.some(np.array([slot]))
-                place = 0
-        return Entries(*(getattr(found, name)[context, place] for name in _NAMES))
+            index = int(np.searchsorted(self.slots, slot))
+            if index == self.slots.size or self.slots[index] != slot:
+                entries = self.some(np.array([slot]))
+                index = 0
+        return Entries(*(getattr(entries, name)[context, index] for name in _NAMES))
 
     def blocks(self, size: int = 2**18) -> Iterator[tuple[Ints, Entries]]:
         """The places of all pairs and their entries, so many at a time."""
@@ -360,14 +360,14 @@ class FromSepsets:
         decision[:, np.isin(first, constant) | np.isin(second, constant)] = Decision.NOT_SEARCHED
         decision[:, self.plan.links.rule_out(first, second)] = Decision.FORBIDDEN
         decision[:, self.plan.links.required[first, second]] = Decision.REQUIRED
-        kept = max(len(one.kept) for one in self.plan.masks)
+        kept = max(len(pair_mask.kept) for pair_mask in self.plan.masks)
         given = records.given
         given = (
             padded(given, given.shape[2] + kept) if kept else given
         )  # what masks keep of their triggers is at the end
-        for place, one in enumerate(self.plan.masks if kept else ()):
-            graph, pair = np.nonzero(mask == place)
-            for offset, column in enumerate(one.kept):
+        for mask_index, pair_mask in enumerate(self.plan.masks if kept else ()):
+            graph, pair = np.nonzero(mask == mask_index)
+            for offset, column in enumerate(pair_mask.kept):
                 given[graph, pair, facts[graph, pair, skeleton.SIZE] + offset] = column
         columns: dict[str, Values] = {
             "decision": decision.astype(np.int8),

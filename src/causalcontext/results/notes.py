@@ -89,17 +89,17 @@ def divided(sentences: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]
 def residual_notes(violations: Sequence[Violation], context: bool) -> list[ResultNote]:
     """The sentences about residuals that speak against a score-based model."""
     words = (score_words(violation, context) for violation in violations)
-    return [ResultNote(found, About.RESIDUALS, remedy) for found, remedy in words]
+    return [ResultNote(sentence, About.RESIDUALS, remedy) for sentence, remedy in words]
 
 
 def marked(notes: Sequence[str]) -> list[tuple[int, str, str]]:
     """Place, subject and advice of the sentences that are about something else than the search, for
     a file.
     """
-    kept = ((place, note) for place, note in enumerate(notes) if isinstance(note, ResultNote))
+    kept = ((index, note) for index, note in enumerate(notes) if isinstance(note, ResultNote))
     return [
-        (place, note.about.value, note.advice)
-        for place, note in kept
+        (index, note.about.value, note.advice)
+        for index, note in kept
         if note.about is not About.SEARCH
     ]
 
@@ -111,9 +111,9 @@ def with_marks(
     marks.
     """
     notes = list(texts)
-    for place, subject, advice in marks:
+    for index, subject, advice in marks:
         ending = f"; {advice}" if advice else ""
-        if not texts[place].endswith(ending):
-            raise ValueError(f"{key} has advice that sentence {place} does not end with")
-        notes[place] = ResultNote(texts[place].removesuffix(ending), About(subject), advice)
+        if not texts[index].endswith(ending):
+            raise ValueError(f"{key} has advice that sentence {index} does not end with")
+        notes[index] = ResultNote(texts[index].removesuffix(ending), About(subject), advice)
     return tuple(notes)

@@ -61,8 +61,8 @@ def check(rule: Any, value: Any, where: str = "") -> None:
         least = int(isinstance(rule, list) and ... in rule)
         right = isinstance(value, list) and len(value) >= least and exact in (None, len(value))
         demand(right, value, where, f"a list of {f'{least} or more' if exact is None else exact}")
-        for place, entry in enumerate(value):
-            check(rule[0 if exact is None else place], entry, f"{where}[{place}]")
+        for index, entry in enumerate(value):
+            check(rule[0 if exact is None else index], entry, f"{where}[{index}]")
     elif isinstance(rule, range):
         whole = isinstance(value, int) and not isinstance(value, bool) and value in rule
         most = "" if rule == FROM_0 else f" to {rule.stop - 1}"
@@ -113,7 +113,7 @@ def check_content(content: Mapping[str, Any]) -> None:
     _check_context(content["context"], names)
     count = len(names)
     contexts = len(content["context"]["cells"])
-    place = range(count)
+    position = range(count)
     graph = range(contexts)
     name = frozenset(names)
     rules = frozenset(rule.name for rule in RULES)
@@ -155,8 +155,8 @@ def check_content(content: Mapping[str, Any]) -> None:
             },
             "tests_run": {...: FROM_0},
             "log": {"labels": [(str, str)]},
-            "origins": [(graph, place, place, rules, graph, [place])],
-            "doubts": [(rules | {entry.name for entry in CHECKS}, graph, place, place)],
+            "origins": [(graph, position, position, rules, graph, [position])],
+            "doubts": [(rules | {entry.name for entry in CHECKS}, graph, position, position)],
             "warnings": [str],
             "notes": [str],
             "claims": _claims(content.get("claims"), name),
@@ -177,7 +177,7 @@ def check_content(content: Mapping[str, Any]) -> None:
             "stability?": {
                 "samples": range(1, FROM_0.stop),
                 "frequency": array,
-                "labels": [(place, place, [([graph], between(0.0, 1.000001))])],
+                "labels": [(position, position, [([graph], between(0.0, 1.000001))])],
             },
             "evidence": none_or(_evidence(count, contexts)),
             "moments": none_or({...: array}),
@@ -193,7 +193,7 @@ def check_content(content: Mapping[str, Any]) -> None:
             "wrong_cells?": {
                 "cells": [(FROM_0, str, float, float), ...],
                 "left_out": [FROM_0],
-                "kept": [(graph, place, place, str)],
+                "kept": [(graph, position, position, str)],
             },
             "cuts?": [_cut],
             "thin?": {
@@ -249,13 +249,13 @@ def _order_draws(stored: Any, count: int) -> Any:
 
 
 def _check_context(context: Any, names: list[str]) -> None:
-    place = none_or(range(len(names)))
+    position = none_or(range(len(names)))
     several = isinstance(context, dict) and isinstance(context.get("source"), list)
     check(
         {
             "variables": [{"name": frozenset(names), "levels": [object, ...], "types": [str]}],
             "cells": [[FROM_0], ...],
-            "source": [place] if several else place,
+            "source": [position] if several else position,
         },
         context,
         "context",
@@ -273,11 +273,11 @@ def _check_context(context: Any, names: list[str]) -> None:
 
 def _evidence(count: int, contexts: int) -> dict[str, Any]:
     """The fields of a file after a search by scores."""
-    place = range(count)
+    position = range(count)
     cells = [range(contexts), ...]
     term = {
         "kind": frozenset(TERMS),
-        "causes": [place, ...],
+        "causes": [position, ...],
         "place": float,
         "average": float,
         "slopes": [float, ...],
@@ -295,7 +295,7 @@ def _evidence(count: int, contexts: int) -> dict[str, Any]:
         "contexts": [range(contexts)],
     }
     equation = {
-        "effect": place,
+        "effect": position,
         "contexts": cells,
         "kind": frozenset(SCALES),
         "terms": [term],
@@ -313,12 +313,12 @@ def _evidence(count: int, contexts: int) -> dict[str, Any]:
             where,
             "an intercept for every context",
         )
-        for one in value["terms"]:
-            right = len(one["causes"]) == 1 + (one["kind"] == "product")
-            demand(right, one, where, "two causes of a product, else one")
+        for term in value["terms"]:
+            right = len(term["causes"]) == 1 + (term["kind"] == "product")
+            demand(right, term, where, "two causes of a product, else one")
             demand(
-                len(one["shares"]) == 2 * (one["second"] >= 0),
-                one,
+                len(term["shares"]) == 2 * (term["second"] >= 0),
+                term,
                 where,
                 "the shares of two levels",
             )
@@ -337,7 +337,7 @@ def _evidence(count: int, contexts: int) -> dict[str, Any]:
         "contradicted": [str],
         "contradictions?": [(str, [str])],
         "wrong_cells": str,
-        "undecided": [(range(contexts), place, place, place)],
+        "undecided": [(range(contexts), position, position, position)],
         "mechanisms": none_or({"scales": [_scale], "equations": [whole_equation]}),
     }
 
@@ -359,8 +359,11 @@ def _cut(value: Any, where: str) -> None:
         value,
         where,
     )
-    found = (value["verdict"] == CUT,) * 2 == (value["low"] is not None, value["high"] is not None)
-    demand(found, value["verdict"], where, "an interval of a cut, and of nothing else")
+    is_consistent = (value["verdict"] == CUT,) * 2 == (
+        value["low"] is not None,
+        value["high"] is not None,
+    )
+    demand(is_consistent, value["verdict"], where, "an interval of a cut, and of nothing else")
     demand(
         len(value["places"]) == len(value["scores"]),
         len(value["places"]),

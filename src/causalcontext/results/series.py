@@ -36,8 +36,8 @@ def copies_in(read: Copy) -> tuple[tuple[str, tuple[int, ...]], ...]:
     >>> copies_in(("R", 1)), copies_in((("R", (0, 1)), ("S", 0))), copies_in(None)
     ((('R', (1,)),), (('R', (0, 1)), ('S', (0,))), ())
     """
-    found = () if read is None else (read,) if isinstance(read[0], str) else read
-    return tuple((name, lags if isinstance(lags, tuple) else (lags,)) for name, lags in found)
+    copies = () if read is None else (read,) if isinstance(read[0], str) else read
+    return tuple((name, lags if isinstance(lags, tuple) else (lags,)) for name, lags in copies)
 
 
 def read_of(copies: Sequence[tuple[str, Sequence[int]]]) -> Copy:
@@ -48,8 +48,16 @@ def read_of(copies: Sequence[tuple[str, Sequence[int]]]) -> Copy:
     >>> read_of([("R", [1])]), read_of([("R", [0, 1]), ("S", [0])]), read_of([])
     (('R', 1), (('R', (0, 1)), ('S', 0)), None)
     """
-    found = tuple((name, tuple(lags) if len(lags) > 1 else lags[0]) for name, lags in copies)
-    return None if not found else found[0] if len(found) == 1 else found
+    names_and_lags = tuple(
+        (name, tuple(lags) if len(lags) > 1 else lags[0]) for name, lags in copies
+    )
+    return (
+        None
+        if not names_and_lags
+        else names_and_lags[0]
+        if len(names_and_lags) == 1
+        else names_and_lags
+    )
 
 
 class SlopeRow(NamedTuple):
@@ -104,7 +112,7 @@ class SeriesFacts:
         at_once = [tuple(cell[j] for j in order) for cell in cells.cells]
         return Contexts(
             positions,
-            tuple(tuple(chain(*found)) for found in product(at_once, repeat=len(self.copies))),
+            tuple(tuple(chain(*parts)) for parts in product(at_once, repeat=len(self.copies))),
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -156,16 +164,18 @@ class SummaryGraph:
     def __init__(self, names: Sequence[str], graphs: Mapping[Any, Graph]) -> None:
         self.names = tuple(names)
         self.all_contexts = tuple(graphs)
-        found: dict[tuple[str, str, str], tuple[set[int], dict[Any, None]]] = {}
+        lags_and_contexts: dict[tuple[str, str, str], tuple[set[int], dict[Any, None]]] = {}
         for value, graph in graphs.items():
             for edge in graph.edges:
                 source, lag = split(edge.source)
-                lags, values = found.setdefault((source, edge.target, edge.mark), (set(), {}))
+                lags, values = lags_and_contexts.setdefault(
+                    (source, edge.target, edge.mark), (set(), {})
+                )
                 lags.add(lag)
                 values[value] = None
         self.edges = tuple(
             SummaryEdge(*ends, tuple(sorted(lags)), tuple(values))
-            for ends, (lags, values) in found.items()
+            for ends, (lags, values) in lags_and_contexts.items()
         )
 
     def lags(self, source: str, target: str) -> tuple[int, ...]:

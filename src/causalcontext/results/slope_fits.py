@@ -89,9 +89,9 @@ def compare(
     """
     if is_curved(fits.result):
         return _compare_curves(fits.result, x, y, present, absent)
-    found = fits.compare_slopes(x, y, present, absent)
-    by_levels = np.isnan(found.p) and has_levels(fits.result)
-    return _compare_curves(fits.result, x, y, present, absent) if by_levels else found
+    comparison = fits.compare_slopes(x, y, present, absent)
+    by_levels = np.isnan(comparison.p) and has_levels(fits.result)
+    return _compare_curves(fits.result, x, y, present, absent) if by_levels else comparison
 
 
 def _compare_curves(
@@ -158,7 +158,7 @@ class RowFits:
         """The links between numbers that both contexts have, as the first one draws them; those
         that turn around are left out.
         """
-        first, second = (_endpoints(self.result, place) for place in (a, b))
+        first, second = (_endpoints(self.result, context_index) for context_index in (a, b))
         shared = (first != 0) & (second != 0)
         shared &= ~((directed(first) & directed(second).T) | (directed(first).T & directed(second)))
         contexts = context_nodes(self.result)
@@ -230,19 +230,19 @@ class RowFits:
         into_effect = directed(_endpoints(self.result, two[0]))[x, y]
         return bool(into_effect) and self.result.union.kind is GraphKind.CPDAG
 
-    def inside(self, x: int, y: int, place: int) -> tuple[Slope, int, int]:
+    def inside(self, x: int, y: int, context_index: int) -> tuple[Slope, int, int]:
         """The slope in one context given the set that decided about the pair; the rows, and the
         size of the set.
         """
         result, contexts = self.result, self.result.cells.positions
-        given = conditions(result, x, y, place)
+        given = conditions(result, x, y, context_index)
         near = {
             *given,
-            *possible_causes(result, y, x, (place,)),
-            *possible_causes(result, x, y, (place,)),
+            *possible_causes(result, y, x, (context_index,)),
+            *possible_causes(result, x, y, (context_index,)),
         }
         fixed = contexts if len(contexts) == 1 else [z for z in contexts if z in near]
-        chosen = self._moments_at([place], fixed)
+        chosen = self._moments_at([context_index], fixed)
         system = [z for z in given if z not in contexts]
         return slope(chosen, 0, x, y, system), int(chosen.rows[0]), len(system)
 
@@ -271,7 +271,7 @@ class RowFits:
         if self.result.evidence is None:
             return moments, (system, system)
         below = [descendants(directed(_endpoints(self.result, r)), effect) for r in two]
-        first, second = (tuple(z for z in system if not found[z]) for found in below)
+        first, second = (tuple(z for z in system if not is_below[z]) for is_below in below)
         return moments, (first, second)
 
     def _turned(
@@ -288,7 +288,7 @@ class RowFits:
         if model is None:
             return
         moments, kept = self._kept(effect, given, two)
-        for place, r in enumerate(two):
+        for side, r in enumerate(two):
             endpoints = _endpoints(result, r)
             turns = {
                 int(z)
@@ -297,16 +297,16 @@ class RowFits:
             }
             if effect not in turns:
                 continue
-            if place == 0 and cause in turns:
+            if side == 0 and cause in turns:
                 turns |= {z for z in kept[0] if endpoints[cause, z]}
             for z in sorted(turns - {cause, *result.cells.positions}):
                 if not endpoints[effect, z]:
                     continue
-                own = list(kept)
-                own[place] = tuple(sorted({*own[place]} ^ {z}))
+                turned_sets = list(kept)
+                turned_sets[side] = tuple(sorted({*turned_sets[side]} ^ {z}))
                 yield (
-                    slope(moments, 0, cause, effect, own[0]),
-                    slope(moments, 1, cause, effect, own[1]),
+                    slope(moments, 0, cause, effect, turned_sets[0]),
+                    slope(moments, 1, cause, effect, turned_sets[1]),
                 )
 
     def errors_explain(self, x: int, y: int, present: int, absent: int) -> str:
@@ -363,7 +363,9 @@ class RowFits:
         key = (tuple(places), tuple(fixed))
         if key not in self._known_moments:
             cells = self.result.cells
-            views = [cells.number(adaptive(cells.cell(place), fixed)) for place in places]
+            views = [
+                cells.number(adaptive(cells.cell(context_index), fixed)) for context_index in places
+            ]
             parts = [self.moments.merged(cells.members(view)) for view in views]
             self._known_moments[key] = stacked(parts)
         return self._known_moments[key]
@@ -420,7 +422,9 @@ class WindowFits:
         here, there = (
             Slope(row.own, row.own_error, np.nan, int(row.df)) for row in (rows[a], rows[b])
         )
-        known = all(one.error > 0.0 and one.df > 0 for one in (here, there))
+        known = all(
+            context_slope.error > 0.0 and context_slope.df > 0 for context_slope in (here, there)
+        )
         return here, there, heterogeneity((here, there))[1] if known else np.nan
 
     def compare_slopes(
@@ -437,15 +441,22 @@ class WindowFits:
             return SlopeComparison(here, there, p, "")
         endpoints = _endpoints(self.result, present)
         copies = list(context_nodes(self.result))
-        found = bool(directed(endpoints)[x, y])
-        if not found or not may_cause(endpoints)[copies, y].any() or endpoints[copies, x].any():
-            back = [self._fit(y, x, self._moments(y, place))[0] for place in (present, absent)]
+        is_directed = bool(directed(endpoints)[x, y])
+        if (
+            not is_directed
+            or not may_cause(endpoints)[copies, y].any()
+            or endpoints[copies, x].any()
+        ):
+            back = [
+                self._fit(y, x, self._moments(y, context_index))[0]
+                for context_index in (present, absent)
+            ]
             p = float(np.max([p, heterogeneity(back)[1]]))
         doubt = ""
-        if found and self._fixed(
+        if is_directed and self._fixed(
             y, present
         ):  # one regression of x on y and its causes, its variance included
-            two = stacked([self._moments(y, place) for place in (present, absent)])
+            two = stacked([self._moments(y, context_index) for context_index in (present, absent)])
             context = self.result.cells.positions[0]  # a column without moments of its own
             if (
                 _same_regression(two, context, x, tuple(sorted({y, *self._causes(x)} - {x})))
@@ -454,9 +465,9 @@ class WindowFits:
                 doubt = "no change if it points the other way"
         return SlopeComparison(here, there, p, doubt)
 
-    def inside(self, x: int, y: int, place: int) -> tuple[Slope, int, int]:
+    def inside(self, x: int, y: int, context_index: int) -> tuple[Slope, int, int]:
         """Given the causes of all contexts."""
-        return self._fit(x, y, self._moments(y, place))
+        return self._fit(x, y, self._moments(y, context_index))
 
     def _fit(self, x: int, y: int, moments: Moments) -> tuple[Slope, int, int]:
         given = sorted(self._causes(y) - {x, y})
@@ -470,25 +481,27 @@ class WindowFits:
 
     def _family(self, y: int) -> Family:
         graphs = self.mechanics.graphs
-        found = graphs.families(graphs.touching([(g, y) for g in self.mechanics.cells]))
-        return found[0] if found else Family(graphs.settled)
+        families = graphs.families(graphs.touching([(g, y) for g in self.mechanics.cells]))
+        return families[0] if families else Family(graphs.settled)
 
-    def _fixed(self, y: int, place: int) -> tuple[int, ...]:
-        return self.mechanics.rows_for(self._family(y), place, y).fixed
+    def _fixed(self, y: int, context_index: int) -> tuple[int, ...]:
+        return self.mechanics.rows_for(self._family(y), context_index, y).fixed
 
-    def _moments(self, y: int, place: int) -> Moments:
+    def _moments(self, y: int, context_index: int) -> Moments:
         """The moments of the windows in which these have the value of a context."""
-        return self.mechanics.moments.merged(self.mechanics.rows_of(place, self._fixed(y, place)))
+        return self.mechanics.moments.merged(
+            self.mechanics.rows_of(context_index, self._fixed(y, context_index))
+        )
 
 
-def conditions(result: ContextGraphs, x: int, y: int, place: int) -> tuple[int, ...]:
+def conditions(result: ContextGraphs, x: int, y: int, context_index: int) -> tuple[int, ...]:
     """The set that decided about x and y in a context, with the context variables that were fixed.
 
     A score-based method decides by the causes it gives to y.
     """
     if result.evidence is not None:
-        return possible_causes(result, y, x, (place,))
-    query = result.log.query(place, x, y)
+        return possible_causes(result, y, x, (context_index,))
+    query = result.log.query(context_index, x, y)
     return (*query.given, *result.cells.fixed(query.view))
 
 
@@ -497,8 +510,8 @@ def possible_causes(
 ) -> tuple[int, ...]:
     """The possible causes of `effect` in some of the contexts, besides `cause`."""
     possible = np.zeros(len(result.names), dtype=bool)
-    for place in places:
-        possible |= may_cause(_endpoints(result, place))[:, effect]
+    for context_index in places:
+        possible |= may_cause(_endpoints(result, context_index))[:, effect]
     possible[[cause, effect]] = False
     return tuple(np.flatnonzero(possible).tolist())
 
@@ -511,5 +524,5 @@ def _same_regression(two: Moments, context: int, effect: int, given: tuple[int, 
     return float(test.answer([CIQuery(context, effect, given)]).p[0])
 
 
-def _endpoints(result: ContextGraphs, place: int) -> Endpoints:
-    return result.graphs[result.contexts[place]].endpoints
+def _endpoints(result: ContextGraphs, context_index: int) -> Endpoints:
+    return result.graphs[result.contexts[context_index]].endpoints

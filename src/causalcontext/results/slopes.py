@@ -108,7 +108,10 @@ def shares_of_errors(inside: Sequence[Floats], variance: Floats) -> list[float]:
     of their correlations.
     """
     unit = np.sqrt(np.outer(variance, variance))
-    share = min(LARGEST_ERROR_SHARE, *(float(np.linalg.eigvalsh(one / unit)[0]) for one in inside))
+    share = min(
+        LARGEST_ERROR_SHARE,
+        *(float(np.linalg.eigvalsh(covariance / unit)[0]) for covariance in inside),
+    )
     return [part * share for part in (0.25, 0.5, 0.75, 1.0)] if share >= LEAST_ERROR_SHARE else []
 
 

@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     from causalcontext.results.contexts import ContextGraphs
 
 
-def missing_link_words(result: ContextGraphs, x: str, y: str, place: int) -> str:
+def missing_link_words(result: ContextGraphs, x: str, y: str, context_index: int) -> str:
     """A sentence about the separation of two variables without a link in the graph of one context;
     "" where the graph does not say.
 
     The graphs are those of the table as it is: a variable that is a function of another one has no
     structure of its own.
     """
-    graph = result.graphs[result.contexts[place]]
+    graph = result.graphs[result.contexts[context_index]]
     links = directed_form(graph)
     if links is None or {x, y} & result.made_of.keys():
         return ""

@@ -51,8 +51,8 @@ def with_thin_levels(result: ContextGraphs, thin: ThinLevels | None) -> ContextG
         names.insert(min(position, len(names)), name)
     searched = [_placed(graph, tuple(names)) for graph in result.graphs.values()]
     pooled = union_graph(searched)
-    own = dict(zip(thin.searched, searched, strict=True))
-    graphs = {value: own.get(value, pooled) for value in thin.contexts}
+    graph_by_value = dict(zip(thin.searched, searched, strict=True))
+    graphs = {value: graph_by_value.get(value, pooled) for value in thin.contexts}
     whole = replace(result, names=tuple(names), contexts=thin.contexts, graphs=graphs, thin=thin)
     return with_answers(whole, answers_of(result))
 
@@ -65,8 +65,8 @@ def of_search(result: ContextGraphs) -> ContextGraphs:
     if thin is None:
         return result
     gone = [name for name, _ in thin.untested]
-    kept = [place for place, name in enumerate(result.names) if name not in gone]
-    names = tuple(result.names[place] for place in kept)
+    kept = [position for position, name in enumerate(result.names) if name not in gone]
+    names = tuple(result.names[position] for position in kept)
     graphs = {
         value: Graph(
             names, result.graphs[value].endpoints[np.ix_(kept, kept)], result.graphs[value].kind
@@ -102,12 +102,12 @@ def why_no_changes(result: ContextGraphs, first: Any, second: Any) -> str:
     """
     if result.thin is None:
         return ""
-    told = [
+    sentences = [
         f"context {value!r} has {row_words(count)}, too few to compare it with another"
         for value, count in result.thin.rows
         if _is_value(first, value) or _is_value(second, value)
     ]
-    return "; ".join(told)
+    return "; ".join(sentences)
 
 
 def _is_value(asked: Any, value: Any) -> bool:

@@ -32,7 +32,7 @@ def untested_edges(result: ContextGraphs) -> list[UntestedEdge]:
     if result.evidence is not None:
         return []
     log = result.log
-    found = list[UntestedEdge]()
+    edges = list[UntestedEdge]()
     contexts, places = np.nonzero(log.kept.decision == Decision.UNTESTABLE)
     if not places.size:
         return []
@@ -43,12 +43,12 @@ def untested_edges(result: ContextGraphs) -> list[UntestedEdge]:
     )
     first, second = pairs_at(slots, log.variables)
     graphs = [result.graphs[value].endpoints for value in result.contexts]
-    for c, place, x, y in zip(
+    for c, slot, x, y in zip(
         contexts.tolist(), places.tolist(), first.tolist(), second.tolist(), strict=True
     ):
         if graphs[c][x, y]:
-            found.append(UntestedEdge(x, y, c, Reason(int(log.kept.reason[c, place]))))
-    return sorted(found)
+            edges.append(UntestedEdge(x, y, c, Reason(int(log.kept.reason[c, slot]))))
+    return sorted(edges)
 
 
 def words_about_untested(result: ContextGraphs) -> str:
@@ -60,19 +60,19 @@ def words_about_untested(result: ContextGraphs) -> str:
     pairs: dict[tuple[int, int], list[UntestedEdge]] = {}
     for edge in edges:
         pairs.setdefault((edge.x, edge.y), []).append(edge)
-    told = []
-    for (x, y), some in pairs.items():
-        everywhere = len(some) == len(searched.contexts)
+    words = []
+    for (x, y), values in pairs.items():
+        everywhere = len(values) == len(searched.contexts)
         where = (
             ""
             if everywhere
-            else f" in {listed([searched.contexts[edge.context] for edge in some], 2)}"
+            else f" in {listed([searched.contexts[edge.context] for edge in values], 2)}"
         )
-        why = REASON_TEXT.get(some[0].reason, "no time was left")
-        told.append(f"{searched.names[x]} - {searched.names[y]}{where} ({why})")
-    count = "1 edge was" if len(told) == 1 else f"{len(told):,} edges were"
-    they = "it says" if len(told) == 1 else "they say"
+        why = REASON_TEXT.get(values[0].reason, "no time was left")
+        words.append(f"{searched.names[x]} - {searched.names[y]}{where} ({why})")
+    count = "1 edge was" if len(words) == 1 else f"{len(words):,} edges were"
+    they = "it says" if len(words) == 1 else "they say"
     return (
         f"{count} not tested at all, so {they} nothing (o-o):"
-        f" {listed(told, MOST_UNTESTED_NAMED, 'pair')}; explain() says why"
+        f" {listed(words, MOST_UNTESTED_NAMED, 'pair')}; explain() says why"
     )

@@ -111,12 +111,12 @@ def find_violations(result: ContextGraphs) -> tuple[Violation, ...]:
         beyond = len(data.names) - len(result.names)
         wide = np.pad(endpoints, ((0, 0), (0, beyond), (0, beyond)))
         earlier = {*data.names} - {*series_of(result).variables}
-        found = (
+        violations = (
             one.without(earlier)
             for one in check_table(data, wide)
             if one.kind in kinds and one.kind != ROWS
         )
-        return tuple(violation for violation in found if violation is not None)
+        return tuple(violation for violation in violations if violation is not None)
     if data is None and result.scanned is not None:
         data = drop_empty_cells(result.scanned.data, result.scanned.statistics)[0]
         kinds = tuple(kind for kind in kinds if kind != ROWS)
@@ -134,11 +134,11 @@ def _as_searched(result: ContextGraphs, data: Dataset) -> Dataset:
         else result.evidence.mechanisms.scales
     )
     kinds = list(data.kinds)
-    for place, scale in enumerate(scales):
-        if kinds[place] is Kind.CONTINUOUS and place in data.system:
+    for position, scale in enumerate(scales):
+        if kinds[position] is Kind.CONTINUOUS and position in data.system:
             coarse = bool(scale.scores) and not by_ranks(result)
-            kinds[place] = {CATEGORY: Kind.CATEGORICAL}.get(
-                scale.kind, Kind.ORDERED if coarse else kinds[place]
+            kinds[position] = {CATEGORY: Kind.CATEGORICAL}.get(
+                scale.kind, Kind.ORDERED if coarse else kinds[position]
             )
     return replace(data, kinds=tuple(kinds))
 
@@ -193,22 +193,22 @@ def bends_in(result: ContextGraphs, effect: int, places: Sequence[int]) -> bool:
         return True
     terms = (
         term
-        for place in places
-        for term in mechanisms.equation(effect, place).terms
-        if place in term.contexts
+        for context_index in places
+        for term in mechanisms.equation(effect, context_index).terms
+        if context_index in term.contexts
     )
     return any(term.kind not in STRAIGHT for term in terms)
 
 
 def has_levels(result: ContextGraphs) -> bool:
     """True where equations hold categories or ordered columns, which have no slopes."""
-    found = result.evidence
+    evidence = result.evidence
     system = set(range(len(result.names))) - context_nodes(result)
-    if found is None or found.mechanisms is None:
-        return found is not None and any(
-            not Kind(result.data.kinds[place]).is_number for place in system
+    if evidence is None or evidence.mechanisms is None:
+        return evidence is not None and any(
+            not Kind(result.data.kinds[position]).is_number for position in system
         )
-    return any(not found.mechanisms.scales[place].is_number for place in system)
+    return any(not evidence.mechanisms.scales[position].is_number for position in system)
 
 
 def graded(result: ContextGraphs) -> frozenset[str]:

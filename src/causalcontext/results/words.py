@@ -90,13 +90,13 @@ def fixed_words(fixed: Mapping[str, Any], made_of: Mapping[str, str]) -> str:
 def context_place(contexts: Sequence[Any], value: Any) -> int:
     """The place of a context value, or an error that suggests one."""
     truth = bool | np.bool_
-    for place, known in enumerate(contexts):
+    for index, known in enumerate(contexts):
         if (
             isinstance(value, Hashable)
             and known == value
             and isinstance(known, truth) == isinstance(value, truth)
         ):
-            return place
+            return index
     expected = ", ".join(repr(known) for known in contexts[:8])
     raise OptionError(
         f"there is no context {shortly(value)}{did_you_mean(value, contexts)} (expected one of"
@@ -108,5 +108,6 @@ def view_words(result: ContextGraphs) -> list[str]:
     """The rows of every view of the log: `pooled`, `R=wet`, ..."""
     fixed = (result.fixed(view) for view in range(len(result.asked.views)))
     return [
-        ", ".join(f"{name}={value}" for name, value in found.items()) or "pooled" for found in fixed
+        ", ".join(f"{name}={value}" for name, value in values.items()) or "pooled"
+        for values in fixed
     ]

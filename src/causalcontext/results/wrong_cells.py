@@ -56,19 +56,19 @@ class WrongCells:
         out = set(self.left_out)
         replaced = [cell for cell in self.cells if cell.row not in out]
         columns = listed(sorted({cell.column for cell in replaced}))
-        told = []
+        parts = []
         if replaced:
             rows = _counted(len({cell.row for cell in replaced}), "row")
-            told.append(
+            parts.append(
                 f"{_counted(len(replaced), 'cell')} of {columns} in {rows} contradict the other"
                 " columns and were replaced by what these lead to expect"
             )
         if out:
-            told.append(f"{_counted(len(out), 'row')} with wrong cells were left out")
-        found = (
-            f"{', and '.join(told)}: flagged_cells() lists them, diagnose() says what they change"
+            parts.append(f"{_counted(len(out), 'row')} with wrong cells were left out")
+        sentence = (
+            f"{', and '.join(parts)}: flagged_cells() lists them, diagnose() says what they change"
         )
-        return ResultNote(found, About.CELLS, "wrong_cells='keep' keeps them")
+        return ResultNote(sentence, About.CELLS, "wrong_cells='keep' keeps them")
 
     def differences(self, graphs: Mapping[Any, Graph]) -> tuple[list[str], list[str], list[str]]:
         """Edges, with their contexts, that only the result has, that only the table as it is has,
@@ -88,8 +88,8 @@ class WrongCells:
             for r, x, y, mark in self.kept
         }
         new, gone = (
-            [(key[0], str(some[key])) for key in some if key not in others]
-            for some, others in ((mine, theirs), (theirs, mine))
+            [(key[0], str(links[key])) for key in links if key not in others]
+            for links, others in ((mine, theirs), (theirs, mine))
         )
         turned = [
             (key[0], f"{edge} instead of {theirs[key]}")
@@ -134,12 +134,12 @@ class CleanedTable:
 
     def told(self) -> WrongCells:
         """The cells with the edges that are found if all of them are kept."""
-        found = []
+        sentences = []
         for r, endpoints in enumerate(self.before):
             for x, y in zip(*np.nonzero(np.triu(endpoints != 0)), strict=True):
                 source, target = as_written(endpoints, int(x), int(y))
-                found.append((r, source, target, mark_of(endpoints, source, target)))
-        return WrongCells(self.cells.cells, self.cells.left_out, tuple(found))
+                sentences.append((r, source, target, mark_of(endpoints, source, target)))
+        return WrongCells(self.cells.cells, self.cells.left_out, tuple(sentences))
 
 
 def _counted(number: int, what: str) -> str:
