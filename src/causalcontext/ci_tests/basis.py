@@ -75,9 +75,9 @@ class ChosenCurves(RowTest):
         """The answer for one query."""
         basis = basis_of([variable.values for variable in (x, y, *given)])
         numbers, reasons = _ask(basis, [(0, 1, tuple(range(2, 2 + len(given))))])
-        return (
-            untestable(Reason(int(reasons[0]))) if reasons[0] else Comparison(*numbers[0].tolist())
-        )
+        if reasons[0]:
+            return untestable(Reason(int(reasons[0])))
+        return Comparison(*numbers[0].tolist())
 
 
 class PreparedBasis(PreparedRows):
@@ -97,11 +97,12 @@ class PreparedBasis(PreparedRows):
         for view, chosen in grouped(queries, lambda query: query.view).items():
             basis = self._basis(view)
             name = self.data.names.__getitem__
-            pairs = (sorted((queries[i].x, queries[i].y), key=name) for i in chosen)
-            given = (tuple(sorted(queries[i].given, key=name)) for i in chosen)
-            numbers, reasons = _ask(
-                basis, [(x, y, z) for (x, y), z in zip(pairs, given, strict=True)]
-            )
+            questions = []
+            for i in chosen:
+                x, y = sorted((queries[i].x, queries[i].y), key=name)
+                given = tuple(sorted(queries[i].given, key=name))
+                questions.append((x, y, given))
+            numbers, reasons = _ask(basis, questions)
             statistic, df, p = numbers.T
             rows = np.full(len(chosen), basis.rows, dtype=np.int64)
             put(outcomes, chosen, Outcomes(statistic, df, p, rows, reasons.astype(np.int8)))
@@ -120,14 +121,15 @@ class PreparedBasis(PreparedRows):
         there.
         """
         if view not in self._bases:
-            rows, data, fixed = self.rows_of(view), self.data, self.data.contexts.positions
-            numbers = [kind.is_number and j not in fixed for j, kind in enumerate(data.kinds)]
-            self._bases[view] = basis_of(
-                [
-                    np.asarray(column, np.float64)[rows] if number else np.zeros(len(rows))
-                    for column, number in zip(data.columns, numbers, strict=True)
-                ]
-            )
+            rows = self.rows_of(view)
+            variables = []
+            for position, column in enumerate(self.data.columns):
+                is_number = self.data.kinds[position].is_number
+                if is_number and position not in self.data.contexts.positions:
+                    variables.append(np.asarray(column, np.float64)[rows])
+                else:
+                    variables.append(np.zeros(len(rows)))
+            self._bases[view] = basis_of(variables)
         return self._bases[view]
 
 
@@ -157,7 +159,9 @@ def offered(values: Floats) -> Floats:
     hinges = np.quantile(x, BASIS_HINGES)
     steps = np.quantile(x, BASIS_STEPS)
     functions = chain(
-        [x, x * x], (np.maximum(x - at, 0.0) ** 2 for at in hinges), (x > at for at in steps)
+        [x, x * x],
+        (np.maximum(x - at, 0.0) ** 2 for at in hinges),
+        (x > at for at in steps),
     )
     kept: list[Floats] = []
     for function in functions:

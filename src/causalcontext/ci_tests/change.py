@@ -110,12 +110,12 @@ def change_parts(
     >>> generator = np.random.default_rng(0)
     >>> group = Variable(np.repeat([0.0, 1.0], 100), Kind.CATEGORICAL, 2)
     >>> number = Variable(generator.normal(scale=1 + group.values), Kind.CONTINUOUS)
-    >>> found = change_parts(group, number)
-    >>> found.variance < 0.001 < found.mean
+    >>> parts = change_parts(group, number)
+    >>> parts.variance < 0.001 < parts.mean
     True
     """
-    found: Parts = kernels.robust_change(*as_arrays(x, y, given), 2.0, gate)
-    return found
+    parts: Parts = kernels.robust_change(*as_arrays(x, y, given), 2.0, gate)
+    return parts
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,11 @@ def as_arrays(
     x: Variable, y: Variable, given: Sequence[Variable]
 ) -> tuple[Floats, Floats, Ints, int]:
     """Columns of the conditions, the number, codes of the category and how many there are."""
-    category, number = (y, x) if x.is_number else (x, y)
+    category = x
+    number = y
+    if x.is_number:
+        category = y
+        number = x
     codes = _ranked(category, number.values)
     columns = [column for z in given for column in _columns(z, number.values)]
     conditions = np.column_stack(columns) if columns else np.empty((number.values.size, 0))
@@ -177,7 +181,11 @@ class PreparedChange(PreparedRows):
 
     def _clear(self, query: CIQuery) -> Comparison | None:
         """A bound of the p-value, if it is so small that no decision depends on more."""
-        category, number = (query.y, query.x) if self._is_number(query.x) else (query.x, query.y)
+        category = query.x
+        number = query.y
+        if self._is_number(query.x):
+            category = query.y
+            number = query.x
         if not query.given or not all(self._is_number(z) for z in query.given):
             return None
         shared = self._fits(category, query.view)
@@ -190,7 +198,9 @@ class PreparedChange(PreparedRows):
         if not p <= CLEAR:
             return None
         logit = shared.bound(given, shared.places[number])
-        return Comparison(statistic, df, max(p, logit)) if logit <= CLEAR else None
+        if logit > CLEAR:
+            return None
+        return Comparison(statistic, df, max(p, logit))
 
     def parts(self, query: CIQuery) -> Parts | None:
         """Every p-value behind the answer, the logit's where the gate opens; None where a column is
@@ -243,9 +253,9 @@ class SharedFits:
     def __init__(self, classes: Variable, numbers: dict[int, Variable], seed: int) -> None:
         self.places = {column: number for number, column in enumerate(numbers)}
         rows = np.bincount(classes.codes)
-        codes = np.argsort(np.argsort(rows, kind="stable"))[
-            classes.codes
-        ]  # as for a query: the last class is largest
+        # as for a query: the last class is largest
+        ranks = np.argsort(np.argsort(rows, kind="stable"))
+        codes = ranks[classes.codes]
         order = np.argsort(codes, kind="stable")
         columns = [
             variable.values if variable.kind is Kind.CONTINUOUS else standardised(variable.values)
@@ -290,26 +300,30 @@ class SharedFits:
         """
         waiting = [] if (sample, members) in self._fitted else [(sample, members)]
         while waiting:
-            k, some = waiting[-1]
-            fewer = {some[:-1], some[:-2], (*some[:-2], *some[-1:])} - {some}
-            before = [(k - 1, some)] if k > 0 else [(0, part) for part in fewer]
-            if missing := [key for key in before if key not in self._fitted]:
+            k, subset = waiting[-1]
+            if k > 0:
+                before = [(k - 1, subset)]
+            else:
+                smaller = {subset[:-1], subset[:-2], (*subset[:-2], *subset[-1:])}
+                before = [(0, part) for part in smaller - {subset}]
+            missing = [key for key in before if key not in self._fitted]
+            if missing:
                 waiting += missing
                 continue
             waiting.pop()
-            if (k, some) not in self._fitted:
+            if (k, subset) not in self._fitted:
                 design, codes = self._samples[k]
-                slopes = self._fitted[k - 1, some][1].copy() if k > 0 else self._start(some)
+                slopes = self._start(subset) if k == 0 else self._fitted[k - 1, subset][1].copy()
                 likelihood = fit_glm(
                     LOGIT,
-                    _chosen(design, some),
+                    _chosen(design, subset),
                     codes,
                     len(slopes) + 1,
                     slopes.reshape(-1),
                     RIDGE,
                     SHARED_FIT_TOLERANCE,
                 )
-                self._fitted[k, some] = likelihood, slopes
+                self._fitted[k, subset] = likelihood, slopes
         return self._fitted[sample, members]
 
     def _start(self, members: tuple[int, ...]) -> Floats:
@@ -335,7 +349,8 @@ class SharedFits:
 
     def _fit_turned(self, sample: int, members: tuple[int, ...], turned: ResidualColumn) -> float:
         """The likelihood with a residual in place of a member, as a query on rows has it."""
-        (design, codes), (at, weights, left) = self._samples[sample], turned
+        design, codes = self._samples[sample]
+        at, weights, left = turned
         chosen = _chosen(design, members)
         slopes = self._fit(sample, members)[1].copy()
         chosen[at] = (chosen[at] - np.einsum("a,ai->i", weights, chosen)) / left
@@ -354,11 +369,9 @@ def _products(columns: Floats) -> Floats:
     """Of all pairs; few columns have the same digits whatever the names that order them, many are
     worth BLAS.
     """
-    return (
-        columns @ columns.T
-        if len(columns) > WIDE_COLUMNS
-        else np.einsum("ai,bi->ab", columns, columns)
-    )
+    if len(columns) > WIDE_COLUMNS:
+        return np.asarray(columns @ columns.T)
+    return np.asarray(np.einsum("ai,bi->ab", columns, columns))
 
 
 def change_of_moments(classes: Sequence[Moments], spread: float) -> Comparison:
@@ -368,26 +381,21 @@ def change_of_moments(classes: Sequence[Moments], spread: float) -> Comparison:
     The gate, which looks at rows, stays shut.
     """
     rows = np.array([class_moments.rows[0] for class_moments in classes])
-    means, scatter = (
-        np.concatenate(class_moments)
-        for class_moments in zip(
-            *((class_moments.mean, class_moments.scatter) for class_moments in classes), strict=True
-        )
-    )
+    means = np.concatenate([class_moments.mean for class_moments in classes])
+    scatter = np.concatenate([class_moments.scatter for class_moments in classes])
     whole = Moments(rows, means, scatter).merged()
     scale = np.sqrt(np.maximum(np.diagonal(whole.scatter[0]) / rows.sum(), 1e-300))
     standard = np.vstack([np.zeros_like(scale), (means - whole.mean) / scale])
-    cells = CellMoments(
-        np.concatenate(([0], np.cumsum(rows))), standard, scatter / scale / scale[:, None]
-    )
+    start = np.concatenate(([0], np.cumsum(rows)))
+    cells = CellMoments(start, standard, scatter / scale / scale[:, None])
     statistic, df, p = kernels.bound_from_moments(cells, np.arange(scale.size))
     of_spread = kernels.combine(1.0, 1.0 if scale.size > 1 else np.nan, spread)
     df_spread = len(rows) - 1.0
     if not of_spread < p:
         return Comparison(statistic, df, p)
-    return Comparison(
-        float(scipy.stats.f.isf(spread, df_spread, rows.sum() - len(rows))), df_spread, of_spread
-    )
+    df_inside = rows.sum() - len(rows)
+    statistic = float(scipy.stats.f.isf(spread, df_spread, df_inside))
+    return Comparison(statistic, df_spread, of_spread)
 
 
 def _samples(every: ClassedRows, rows: Ints, seed: int) -> tuple[ClassedRows, ...]:

@@ -50,18 +50,19 @@ class ConditionalGaussian(RowTest):
     ) -> Comparison:
         """The answer for one query."""
         if x.is_number != y.is_number:
-            return change_between(*((y, x) if x.is_number else (x, y)), given)
+            if x.is_number:
+                return change_between(y, x, given)
+            return change_between(x, y, given)
         categories = [variable for variable in given if not variable.is_number]
         if x.is_number and categories:
             parts = parts_of(strata_of(categories, len(x.values)))
-            terms = stratum_terms(
-                x, y, [variable for variable in given if variable.is_number], parts
-            )
+            numbers = [variable for variable in given if variable.is_number]
+            terms = stratum_terms(x, y, numbers, parts)
             if sum(rows for _, rows in terms) >= USABLE_SHARE * len(x.values):
                 statistic = sum(term for term, _ in terms)
-                return Comparison(
-                    statistic, float(len(terms)), float(scipy.special.chdtrc(len(terms), statistic))
-                )
+                df = float(len(terms))
+                p = float(scipy.special.chdtrc(df, statistic))
+                return Comparison(statistic, df, p)
         base = base_of(given, len(x.values))
         return association(added_to(base, columns_of(x)), added_to(base, columns_of(y)), base)
 
@@ -71,6 +72,10 @@ def stratum_terms(
 ) -> list[tuple[float, int]]:
     """(n - q - 3) atanh(r)² and n of strata with rows to spare, where neither variable is a
     function of the numbers.
+
+    r is the partial correlation of x and y given q numbers in a stratum of n rows. Under
+    independence each term is about chi-squared with one degree of freedom, and so their sum is with
+    as many as there are terms.
     """
     terms = []
     for rows in parts:
@@ -82,8 +87,9 @@ def stratum_terms(
         ]
         spare = rows.size - base.shape[1] - 2
         if spare > 0 and sum(end.shape[1] for end in ends) == 2:
-            r = np.clip(float(ends[0][:, 0] @ ends[1][:, 0]) / rows.size, -1.0 + 1e-15, 1.0 - 1e-15)
-            terms.append((spare * float(np.arctanh(r)) ** 2, rows.size))
+            correlation = float(ends[0][:, 0] @ ends[1][:, 0]) / rows.size
+            bounded = np.clip(correlation, -1.0 + 1e-15, 1.0 - 1e-15)
+            terms.append((spare * float(np.arctanh(bounded)) ** 2, rows.size))
     return terms
 
 
@@ -104,14 +110,14 @@ def change_between(category: Variable, number: Variable, given: Sequence[Variabl
     if len(parts) < 2:
         return untestable(Reason.FEW_CONTEXTS)
     whole = _gaussian_fit(number, given, np.concatenate(parts))
-    each = [
-        fit for fit in (_gaussian_fit(number, given, rows) for rows in parts) if fit is not None
-    ]
+    fits = [_gaussian_fit(number, given, rows) for rows in parts]
+    each = [fit for fit in fits if fit is not None]
     if whole is None or len(each) < len(parts):
         return untestable(Reason.COLLINEAR)
     together = np.array(whole)
     apart = np.sum(each, axis=0)
-    (ratio, expected), df = (together - apart)[:2], float((apart - together)[2])
+    ratio, expected, fewer = together - apart
+    df = -float(fewer)
     statistic = max(float(ratio * df / expected), 0.0)
     return Comparison(statistic, df, float(scipy.special.chdtrc(df, statistic)))
 
@@ -139,5 +145,7 @@ def _gaussian_fit(
     left = column - base @ (base.T @ column / n)
     if left @ left <= 1e-10 * (column @ column):
         return None
+    log_variance = float(np.log(left @ left / n))
     expected = n * (float(scipy.special.digamma((n - base.shape[1]) / 2)) + np.log(2 / n))
-    return n * float(np.log(left @ left / n)), expected, base.shape[1] + 1.0
+    parameters = base.shape[1] + 1.0
+    return n * log_variance, expected, parameters

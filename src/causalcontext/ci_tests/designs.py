@@ -104,25 +104,47 @@ def association(x: Floats, y: Floats, base: Floats) -> Comparison:
     """The test of "x and y, bases of two variables beside `base` (from `added_to`), are
     uncorrelated".
 
-    From shapes (rows, p), (rows, q) and (rows, rank): correlation and n - rank - 1 for p = q = 1,
-    else Rao's F and its first degrees of freedom, pq.
+    Parameters
+    ----------
+    x, y : ndarray of shape (rows, p) and (rows, q)
+        Orthogonal bases of what either variable adds to the conditions.
+    base : ndarray of shape (rows, rank)
+        The basis of 1 and the conditions.
+
+    Returns
+    -------
+    Comparison
+        The correlation r and n - rank - 1 degrees of freedom for p = q = 1, tested by Student's
+        t = r √(df / (1 - r²)); else Rao's F for Wilks' lambda Π (1 - ρ²), the ρ being canonical
+        correlations, and its first degrees of freedom, pq. "Untestable" where a basis is empty or
+        rows are too few.
     """
-    (rows, p), q, rank = x.shape, y.shape[1], base.shape[1]
+    rows, p = x.shape
+    q = y.shape[1]
+    rank = base.shape[1]
     if p == 0 or q == 0:
         return untestable(Reason.COLLINEAR)
     if rows - rank - max(p, q) < FEWEST_DF or rows - rank - p - q < 1:
         return untestable(Reason.FEW_ROWS)
     if p == q == 1:
         df = rows - rank - 1
-        bounded = float(np.clip(float(x[:, 0] @ y[:, 0]) / rows, -1.0, 1.0))
+        correlation = float(x[:, 0] @ y[:, 0]) / rows
+        bounded = float(np.clip(correlation, -1.0, 1.0))
         unexplained = (1.0 - bounded) * (1.0 + bounded)
-        t = abs(bounded) * math.sqrt(df / unexplained) if unexplained > 0.0 else math.inf
-        return Comparison(bounded, df, float(2.0 * scipy.special.stdtr(df, -t)))
-    canonical = np.clip(np.linalg.svd(x.T @ y / rows, compute_uv=False), 0.0, 1.0)
+        t = math.inf
+        if unexplained > 0.0:
+            t = abs(bounded) * math.sqrt(df / unexplained)
+        p = float(2.0 * scipy.special.stdtr(df, -t))
+        return Comparison(bounded, df, p)
+    correlations = np.linalg.svd(x.T @ y / rows, compute_uv=False)
+    canonical = np.clip(correlations, 0.0, 1.0)
     unexplained = float(np.prod((1.0 - canonical) * (1.0 + canonical)))
     below = p * p + q * q - 5
     root = math.sqrt((p * p * q * q - 4) / below) if below > 0 else 1.0
     df = (rows - rank - (p + q + 1) / 2) * root - (p * q - 2) / 2
     share = unexplained ** (1.0 / root)
-    ratio = (1.0 - share) / share * df / (p * q) if share > 0.0 else math.inf
-    return Comparison(ratio, float(p * q), float(scipy.special.fdtrc(p * q, df, ratio)))
+    ratio = math.inf
+    if share > 0.0:
+        ratio = (1.0 - share) / share * df / (p * q)
+    p_value = float(scipy.special.fdtrc(p * q, df, ratio))
+    return Comparison(ratio, float(p * q), p_value)

@@ -18,7 +18,7 @@ from causalcontext.ci_tests.designs import level_numbers, parts_of, strata_of
 from causalcontext.ci_tests.rows import Comparison, RowTest, Variable, sequential_p, untestable
 from causalcontext.ci_tests.settings import FEWEST_TABLE_ROWS, ROWS_PER_CELL
 from causalcontext.data.columns import Kind
-from causalcontext.kernels.arrays import Ints
+from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.kernels.rows.permutations import cell_sum, permuted_exceedances
 from causalcontext.views import Reason
 
@@ -51,23 +51,30 @@ class GSquared(RowTest):
         observed = float(cell_sum(tables.x, tables.y, tables.bounds, zeros, logs))
         statistic = max(2.0 * (observed - tables.margins), 0.0)
         p = float(scipy.special.chdtrc(tables.df, statistic))
-        if (
-            len(tables.x) < ROWS_PER_CELL * tables.cells
-        ):  # x is permuted inside strata; margins stay as they are
-            fixed = (
-                tables.x.copy(),
-                tables.y,
-                tables.bounds,
-                zeros,
-                logs,
-                observed - 1e-9 * (1.0 + abs(observed)),
-            )
-            p = sequential_p(
-                lambda uniforms, most: permuted_exceedances(*fixed, uniforms, most),
-                len(tables.x),
-                random,
-            )
+        if len(tables.x) < ROWS_PER_CELL * tables.cells:
+            p = _permuted(tables, zeros, logs, observed, random)
         return Comparison(statistic, float(tables.df), p)
+
+
+def _permuted(
+    tables: StratifiedRows,
+    zeros: Ints,
+    logs: Floats,
+    observed: float,
+    random: np.random.Generator,
+) -> float:
+    """The share of permutations of x inside the strata that reach the observed sum.
+
+    Margins stay as they are, so that the sum of c log(c) over cells orders permutations as G² does.
+    `zeros` is an empty table, shape (levels of x, levels of y); `logs` has c log(c) by c.
+    """
+    reached = observed - 1e-9 * (1.0 + abs(observed))
+    fixed = (tables.x.copy(), tables.y, tables.bounds, zeros, logs, reached)
+    return sequential_p(
+        lambda uniforms, most: permuted_exceedances(*fixed, uniforms, most),
+        len(tables.x),
+        random,
+    )
 
 
 class StratifiedRows(NamedTuple):
@@ -83,7 +90,11 @@ class StratifiedRows(NamedTuple):
 
 
 def tables_of(x: Variable, y: Variable, given: Sequence[Variable]) -> StratifiedRows:
-    """The tables of x and y in every stratum that says something about their dependence."""
+    """The tables of x and y in every stratum that says something about their dependence.
+
+    Degrees of freedom are the sum of (rows - 1)(columns - 1) over these strata. `margins` is the
+    sum of r log(r) over the margins less n log(n), so that G² = 2 (Σ c log(c) - margins).
+    """
     codes = [level_numbers(variable.values) for variable in (x, y)]
     kept = []
     df = 0

@@ -61,7 +61,10 @@ class PreparedGaussian(Declared):
     compiled_roles = (0, 1)
 
     def __init__(self, moments: Moments, contexts: Contexts, kind: int) -> None:
-        self.moments, self.contexts, self.kind, self.gaussian = moments, contexts, kind, self
+        self.moments = moments
+        self.contexts = contexts
+        self.kind = kind
+        self.gaussian = self
         self.labels = (FISHER_LABEL if kind == FISHER else STUDENT_LABEL, *OTHER_LABELS)
         self._cells = _in_fair_units(moments)
         self._variables = moments.mean.shape[1]
@@ -81,11 +84,10 @@ class PreparedGaussian(Declared):
         outcomes = no_outcomes(len(queries))
         for (ends, size), chosen in grouped(queries, self._shape).items():
             asked = [queries[i] for i in chosen]
-            group_outcomes = (
-                wilks(self.moments, self.contexts, asked)
-                if ends == 2
-                else self._answer_group(asked, ends, size)
-            )
+            if ends == 2:
+                group_outcomes = wilks(self.moments, self.contexts, asked)
+            else:
+                group_outcomes = self._answer_group(asked, ends, size)
             put(outcomes, chosen, group_outcomes)
         return outcomes
 
@@ -111,9 +113,8 @@ class PreparedGaussian(Declared):
             views = self.contexts.parts(view, named) if named else (view,)
             strata = [(self.contexts.members(v), self._parts(v, ends, conditions)) for v in views]
             if ends:
-                strata = [
-                    (tuple(sorted(sum(parts, ()))), parts) for _, parts in strata if len(parts) > 1
-                ]
+                comparable = [parts for _, parts in strata if len(parts) > 1]
+                strata = [(tuple(sorted(sum(parts, ()))), parts) for parts in comparable]
             self._selections[key] = RowSelection(tuple(strata), view > 0)
         return self._selections[key]
 
@@ -192,22 +193,24 @@ class PreparedGaussian(Declared):
         selection = np.zeros(len(queries), dtype=np.int64)
         for i, query in enumerate(queries if positions else ()):
             named = tuple(z for z in query.given if z in positions)
-            rows = self.selection(query.view, named, self._ends(query), size)
-            selection[i] = known.setdefault(rows, len(known))
+            selected = self.selection(query.view, named, self._ends(query), size)
+            selection[i] = known.setdefault(selected, len(known))
         selections = self.selections(list(known), ends == 1) if positions else self._all_rows
-        pairs = [(query.x, query.y) for query in queries]
-        if ends:  # against a context, the moments of the other one are looked at twice
-            pairs = [
-                (y, y) if x in positions else (x, x) if y in positions else (x, y) for x, y in pairs
-            ]
+        pairs = []
+        given = []
+        for query in queries:
+            x = query.x
+            y = query.y
+            if ends:  # against a context, the moments of the other one are looked at twice
+                x, y = _without_context(x, y, positions)
+            pairs.append((x, y))
+            conditions = query.given
+            if positions:
+                conditions = tuple(z for z in conditions if z not in positions)
+            given.append(conditions)
         first, second = np.array(pairs, dtype=np.int64).T.copy()
-        given = [
-            [z for z in query.given if z not in positions] if positions else query.given
-            for query in queries
-        ]
-        asked = CIQueries(
-            selection, first, second, np.array(given, dtype=np.int64).reshape(len(queries), size)
-        )
+        sets = np.array(given, dtype=np.int64).reshape(len(queries), size)
+        asked = CIQueries(selection, first, second, sets)
         numbers = np.full((len(queries), 3), np.nan)
         facts = np.zeros((len(queries), 3), dtype=np.int64)
         scratch = workspace(selections, size, 1, self._variables)
@@ -217,9 +220,10 @@ class PreparedGaussian(Declared):
                 numbers[i] = np.nan
                 facts[i, 1] = Reason.CONSTANT
         statistic, df, p = numbers.T
-        return Outcomes(
-            statistic, df, p, facts[:, 0], facts[:, 1].astype(np.int8), facts[:, 2].astype(np.int8)
-        )
+        rows = facts[:, 0]
+        reason = facts[:, 1].astype(np.int8)
+        label = facts[:, 2].astype(np.int8)
+        return Outcomes(statistic, df, p, rows, reason, label)
 
     def _make_room(self, wanted: Sequence[tuple[int, ...]]) -> None:
         """Let the cross products hold some sets of cells; those of several threads one after the
@@ -237,7 +241,18 @@ class PreparedGaussian(Declared):
                 rows[number] = self._cells.rows[list(cells)].sum()
                 self._cells.merge_into(merged[begin + number], cells)
                 self._place[cells] = len(self._rows) + number
-            self._merged, self._rows, self._views = merged, np.concatenate([self._rows, rows]), None
+            self._merged = merged
+            self._rows = np.concatenate([self._rows, rows])
+            self._views = None
+
+
+def _without_context(x: int, y: int, positions: Sequence[int]) -> tuple[int, int]:
+    """The system variable of a pair twice, where the other end is a context; else the pair."""
+    if x in positions:
+        return y, y
+    if y in positions:
+        return x, x
+    return x, y
 
 
 def _in_fair_units(moments: Moments) -> Moments:
@@ -259,14 +274,21 @@ def wilks(moments: Moments, contexts: Contexts, queries: Sequence[CIQuery]) -> O
     strata.
     """
     answers = [_answer(moments, contexts, query) for query in queries]
-    statistic, df = np.array([answer[:2] for answer in answers], dtype=np.float64).reshape(-1, 2).T
-    n, reason = np.array([answer[2:] for answer in answers], dtype=np.int64).reshape(-1, 2).T
+    numbers = np.array([answer[:2] for answer in answers], dtype=np.float64)
+    statistic, df = numbers.reshape(-1, 2).T
+    facts = np.array([answer[2:] for answer in answers], dtype=np.int64)
+    n, reason = facts.reshape(-1, 2).T
     label = np.full(len(answers), WILKS_PLACE, dtype=np.int8)
     p = scipy.special.chdtrc(df, np.maximum(statistic, 0.0))
     return Outcomes(statistic, df, p, n, reason.astype(np.int8), label)
 
 
 def _answer(moments: Moments, contexts: Contexts, query: CIQuery) -> Answer:
+    """Bartlett's chi-squared for two contexts, summed over the strata that can be tested.
+
+    Each stratum has its own degrees of freedom, and these add up as well, since the rows of strata
+    are independent. Where no stratum can be tested, the reason is that of the last one.
+    """
     named = [z for z in query.given if z in contexts.positions]
     if {query.x, query.y}.intersection(contexts.fixed(query.view)):
         return np.nan, np.nan, 0, Reason.CONSTANT
@@ -279,12 +301,10 @@ def _answer(moments: Moments, contexts: Contexts, query: CIQuery) -> Answer:
     tested = [answer for answer in answers if not answer[3]]
     if not tested:
         return np.nan, np.nan, sum(answer[2] for answer in answers), answers[-1][3]
-    return (
-        sum(a[0] for a in tested),
-        sum(a[1] for a in tested),
-        sum(a[2] for a in tested),
-        Reason.TESTABLE,
-    )
+    statistic = sum(answer[0] for answer in tested)
+    df = sum(answer[1] for answer in tested)
+    rows = sum(answer[2] for answer in tested)
+    return statistic, df, rows, Reason.TESTABLE
 
 
 def _stratum(
@@ -294,7 +314,13 @@ def _stratum(
     pair: tuple[int, int],
     columns: list[int],
 ) -> Answer:
-    """The answer on the rows of some cells."""
+    """The answer on the rows of some cells.
+
+    With V the log volumes (determinants) of the correlations that the conditions leave of both sets
+    of indicators together, and of either alone, the statistic is (n - 1 - |Z| - (p + q + 1) / 2)
+    (V_x + V_y - V_xy): minus the logarithm of Wilks' lambda with Bartlett's factor. It is
+    chi-squared with p q degrees of freedom.
+    """
     n = int(moments.rows[list(cells)].sum())
     first, second = (_indicators(contexts, cells, end) for end in pair)
     p = first.shape[1]
@@ -308,7 +334,8 @@ def _stratum(
     if not np.isfinite(volumes[1]) or not np.isfinite(volumes[2]):
         return np.nan, np.nan, n, Reason.COLLINEAR
     factor = n - 1 - len(columns) - (p + q + 1) / 2
-    return factor * (volumes[1] + volumes[2] - volumes[0]), float(p * q), n, Reason.TESTABLE
+    statistic = factor * (volumes[1] + volumes[2] - volumes[0])
+    return statistic, float(p * q), n, Reason.TESTABLE
 
 
 def _indicators(contexts: Contexts, cells: Sequence[int], end: int) -> Floats:
@@ -339,4 +366,5 @@ def _log_volume(table: Floats) -> float:
     if (spread**2 <= COLLINEAR_BELOW).any():
         return -np.inf
     values = np.linalg.eigvalsh(table / spread[:, None] / spread)
-    return float(np.log(np.maximum(values, COLLINEAR_BELOW)).sum() + 2.0 * np.log(spread).sum())
+    log_values = np.log(np.maximum(values, COLLINEAR_BELOW))
+    return float(log_values.sum() + 2.0 * np.log(spread).sum())

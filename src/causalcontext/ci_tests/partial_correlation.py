@@ -106,7 +106,8 @@ class GaussianRanks(RowTest):
     ) -> Comparison:
         """The answer for one query."""
         base = base_of([scores_of(variable) for variable in given], len(x.values))
-        first, second = (added_to(base, columns_of(scores_of(variable))) for variable in (x, y))
+        first = added_to(base, columns_of(scores_of(x)))
+        second = added_to(base, columns_of(scores_of(y)))
         return association(first, second, base)
 
 
@@ -114,11 +115,9 @@ def scores_of(variable: Variable) -> Variable:
     """A number as normal quantiles of its ranks, (rank - 1/2) / n, ties sharing a rank; other kinds
     as they are.
     """
-    return (
-        Variable(gaussian_ranks(variable.values), Kind.CONTINUOUS)
-        if variable.is_number
-        else variable
-    )
+    if not variable.is_number:
+        return variable
+    return Variable(gaussian_ranks(variable.values), Kind.CONTINUOUS)
 
 
 @dataclass(frozen=True)
@@ -143,7 +142,8 @@ class Sandwich(RowTest):
     ) -> Comparison:
         """The answer for one query."""
         base = base_of(given, len(x.values))
-        first, second = (added_to(base, columns_of(variable)) for variable in (x, y))
+        first = added_to(base, columns_of(x))
+        second = added_to(base, columns_of(y))
         if min(first.shape[1], second.shape[1]) == 0:
             return untestable(Reason.COLLINEAR)
         df = len(base) - base.shape[1] - 1
@@ -156,6 +156,21 @@ class Sandwich(RowTest):
 def hotelling(products: Floats, leverage: Floats, df: int) -> Comparison:
     """The test of "the columns of `products` have mean 0": T and its df for one column, else F and
     its first df.
+
+    Parameters
+    ----------
+    products : ndarray of shape (rows, pairs)
+        Products of residual columns of x and y.
+    leverage : ndarray of shape (rows,)
+        Leverages of the rows in the regression on the conditions.
+    df : int
+        Residual degrees of freedom of that regression.
+
+    Returns
+    -------
+    Comparison
+        T² = S' V⁻¹ S with S the column sums and V their covariance, and
+        F = T² (df - m + 1) / (df m) for m columns that are no functions of each other.
     """
     rows = len(products)
     total = products.sum(axis=0)
@@ -168,7 +183,9 @@ def hotelling(products: Floats, leverage: Floats, df: int) -> Comparison:
         return untestable(Reason.COLLINEAR)
     squared = float(((vectors.T @ total)[usable] ** 2 / values[usable]).sum())
     spare = df - m + 1
-    p = float(scipy.special.fdtrc(m, spare, squared * spare / (df * m)))
+    f = squared * spare / (df * m)
+    p = float(scipy.special.fdtrc(m, spare, f))
     if products.shape[1] == 1:
-        return Comparison(math.copysign(math.sqrt(squared), total[0]), float(df), p)
-    return Comparison(squared * spare / (df * m), float(m), p)
+        t = math.copysign(math.sqrt(squared), total[0])
+        return Comparison(t, float(df), p)
+    return Comparison(f, float(m), p)

@@ -143,22 +143,22 @@ class PreparedCompletions(Declared):
             protocol.put(outcomes, chosen, group_outcomes, offset)
         others = [i for i, query in enumerate(queries) if self._by_moments(query) is None]
         changes = {i: self._change(queries[i]) for i in others}
-        for i, (answer, rows, offset) in (
-            (i, group_outcomes)
-            for i, group_outcomes in changes.items()
-            if group_outcomes is not None
-        ):
-            statistic, df, p = (np.array([number]) for number in answer[:3])
-            group_outcomes = Outcomes(
-                statistic, df, p, np.array([rows]), np.zeros(1, dtype=np.int8)
-            )
-            protocol.put(outcomes, [i], group_outcomes, offset)
-        others = [i for i, group_outcomes in changes.items() if group_outcomes is None]
+        for i, change in changes.items():
+            if change is not None:
+                answer, rows, offset = change
+                change_outcome = Outcomes(
+                    np.array([answer.statistic]),
+                    np.array([answer.df]),
+                    np.array([answer.p]),
+                    np.array([rows]),
+                    np.zeros(1, dtype=np.int8),
+                )
+                protocol.put(outcomes, [i], change_outcome, offset)
+        others = [i for i, change in changes.items() if change is None]
         if others:
             asked = [queries[i] for i in others]
-            protocol.put(
-                outcomes, others, pooled([each.answer(asked) for each in self._each], self.labels)
-            )
+            answers = [prepared.answer(asked) for prepared in self._each]
+            protocol.put(outcomes, others, pooled(answers, self.labels))
         return outcomes
 
     def _change(self, query: CIQuery) -> tuple[Comparison, int, int] | None:
@@ -169,7 +169,8 @@ class PreparedCompletions(Declared):
         the number given the others is worth; spreads, and the logit if most tables open the gate,
         by pooled p-values. None if another test answers, or there is more among the columns.
         """
-        given, contexts = self.completed.given, self.completed.given.contexts
+        given = self.completed.given
+        contexts = given.contexts
         ends = [end for end in (query.x, query.y) if end in contexts.positions]
         columns = [*sorted(query.given), *(end for end in (query.x, query.y) if end not in ends)]
         if len(ends) != 1 or any(
@@ -197,9 +198,9 @@ class PreparedCompletions(Declared):
             moments.merged(contexts.members(part)) for part in contexts.parts(query.view, ends)
         ]
         classes = [
-            test_parts.of(places)
-            for test_parts in classes
-            if test_parts.rows[0] >= len(columns) + SPARE_ROWS
+            class_moments.of(places)
+            for class_moments in classes
+            if class_moments.rows[0] >= len(columns) + SPARE_ROWS
         ]
         logits = np.array(
             [[test_parts.logit] for test_parts in parts if not np.isnan(test_parts.logit)]
@@ -221,7 +222,7 @@ class PreparedCompletions(Declared):
         )
         return (
             answer,
-            sum(int(test_parts.rows[0]) for test_parts in classes),
+            sum(int(class_moments.rows[0]) for class_moments in classes),
             0 if member is None else member[1],
         )
 
@@ -285,10 +286,8 @@ def pooled(answers: Sequence[Outcomes], labels: Sequence[Label]) -> Outcomes:
     what is not known.
     """
     first = answers[0]
-    statistic, rows = (
-        np.mean([getattr(outcomes, name) for outcomes in answers], axis=0)
-        for name in ("statistic", "n")
-    )
+    statistic = np.mean([outcomes.statistic for outcomes in answers], axis=0)
+    rows = np.mean([outcomes.n for outcomes in answers], axis=0)
     reason = np.max([outcomes.reason for outcomes in answers], axis=0).astype(np.int8)
     label = np.zeros(len(first.p), dtype=np.int8) if first.label is None else first.label
     ratio = np.array(
@@ -306,7 +305,8 @@ def pooled(answers: Sequence[Outcomes], labels: Sequence[Label]) -> Outcomes:
     df = np.where(ratio & (away < NEAR_CHI_SQUARED), statistic_df, 1.0)
     p = pooled_p(np.array([outcomes.p for outcomes in answers]), df)
     untestable = reason != Reason.TESTABLE
-    statistic, p = (np.where(untestable, np.nan, statistic_df) for statistic_df in (statistic, p))
+    statistic = np.where(untestable, np.nan, statistic)
+    p = np.where(untestable, np.nan, p)
     return Outcomes(statistic, first.df, p, rows.astype(np.int64), reason, first.label)
 
 

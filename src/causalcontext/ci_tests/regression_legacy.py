@@ -71,23 +71,30 @@ class PreparedLegacy(Declared):
         self.context = context
         self.levels = levels
         inside = [values[:, codes == level] for level in range(levels)]
-        self.rows = np.array([values.shape[1], *(part.shape[1] for part in inside)], dtype=np.int64)
+        rows_inside = [part.shape[1] for part in inside]
+        self.rows = np.array([values.shape[1], *rows_inside], dtype=np.int64)
         self.ranked = [_scatter(_ranked(part)) for part in (values, *inside)]
         self.total = _scatter(values)
         self.within = np.sum([_scatter(part) for part in inside], axis=0)
 
     def answer(self, queries: Sequence[CIQuery]) -> Outcomes:
         """One outcome for every query, in order; queries of the same form are answered together."""
-        statistic, df, p = np.full((3, len(queries)), np.nan)
+        statistic = np.full(len(queries), np.nan)
+        df = np.full(len(queries), np.nan)
+        p = np.full(len(queries), np.nan)
         n = np.zeros(len(queries), dtype=np.int64)
         reason = np.zeros(len(queries), dtype=np.int8)
         for (form, view, size), places in grouped(queries, self._form).items():
-            given = np.array(
-                [[z for z in queries[i].given if z != self.context] for i in places], dtype=np.int64
-            )
+            conditions = []
+            for i in places:
+                conditions.append([z for z in queries[i].given if z != self.context])
+            given = np.array(conditions, dtype=np.int64).reshape(len(places), size)
             pairs = np.array([queries[i][:2] for i in places], dtype=np.int64)
-            answers = form(self, view, pairs, given.reshape(len(places), size))
-            statistic[places], df[places], p[places], reason[places] = answers
+            answers = form(self, view, pairs, given)
+            statistic[places] = answers[0]
+            df[places] = answers[1]
+            p[places] = answers[2]
+            reason[places] = answers[3]
             n[places] = self.rows[view]
         return Outcomes(statistic, df, p, n, reason)
 
@@ -106,16 +113,20 @@ class PreparedLegacy(Declared):
         df = float(self.rows[view] - 2 - given.shape[1])
         if df < SPARE_ROWS:
             return _untestable(len(pairs), Reason.FEW_ROWS)
-        t = np.abs(correlation) * np.sqrt(df / np.maximum(1.0 - correlation**2, 1e-30))
-        return correlation, np.full(len(pairs), df), 2.0 * scipy.special.stdtr(df, -t), reason
+        unexplained = np.maximum(1.0 - correlation**2, 1e-30)
+        t = np.abs(correlation) * np.sqrt(df / unexplained)
+        p = 2.0 * scipy.special.stdtr(df, -t)
+        return correlation, np.full(len(pairs), df), p, reason
 
     def _given_context(self, view: int, pairs: Ints, given: Ints) -> _Answers:
         """The drop in deviance when one variable joins the other's conditions and the context's
         one-hot columns.
         """
         correlation, reason = _partial_correlation(self.within, pairs, given)
-        drop = -self.rows[0] * np.log1p(-(np.minimum(np.abs(correlation), 1.0 - 1e-15) ** 2))
-        return drop, np.ones(len(pairs)), scipy.special.chdtrc(1, drop), reason
+        bounded = np.minimum(np.abs(correlation), 1.0 - 1e-15)
+        drop = -self.rows[0] * np.log1p(-(bounded**2))
+        p = scipy.special.chdtrc(1, drop)
+        return drop, np.ones(len(pairs)), p, reason
 
     def _regression(self, view: int, pairs: Ints, given: Ints) -> _Answers:
         """The drop in deviance when the one-hot context joins; charged with a degree of freedom for
@@ -127,10 +138,9 @@ class PreparedLegacy(Declared):
         rest = np.where(untestable, 1.0, before[:, 0, 0])
         drop = self.rows[0] * np.log(rest / np.maximum(after[:, 0, 0], 1e-30 * rest))
         df = np.full(len(pairs), float(self.levels))
-        drop, p = (
-            np.where(untestable, np.nan, values)
-            for values in (drop, scipy.special.chdtrc(df, drop))
-        )
+        p = scipy.special.chdtrc(df, drop)
+        drop = np.where(untestable, np.nan, drop)
+        p = np.where(untestable, np.nan, p)
         return drop, df, p, _why(untestable)
 
     def _constant(self, view: int, pairs: Ints, given: Ints) -> _Answers:
@@ -182,12 +192,8 @@ def _residual_scatter(scatter: Floats, chosen: Ints, given: Ints) -> tuple[Float
     if given.shape[1]:
         across = scatter[given[:, :, None], chosen[:, None, :]]
         among = scatter[given[:, :, None], given[:, None, :]]
-        left = (
-            chosen_scatter
-            - across.swapaxes(1, 2)
-            @ np.linalg.pinv(among, rcond=COLLINEAR_BELOW, hermitian=True)
-            @ across
-        )
+        inverse = np.linalg.pinv(among, rcond=COLLINEAR_BELOW, hermitian=True)
+        left = chosen_scatter - across.swapaxes(1, 2) @ inverse @ across
     diagonal = np.diagonal(left, axis1=1, axis2=2)
     before = np.diagonal(chosen_scatter, axis1=1, axis2=2)
     empty: Bools = np.asarray((diagonal <= COLLINEAR_BELOW * before).any(axis=1))

@@ -66,12 +66,15 @@ class Tsagris(RowTest):
     ) -> Comparison:
         """The answer for one query."""
         base = base_of(given, len(x.values))
-        from_x, from_y = (added_to(base, columns_of(variable)) for variable in (x, y))
+        from_x = added_to(base, columns_of(x))
+        from_y = added_to(base, columns_of(y))
         if min(from_x.shape[1], from_y.shape[1]) == 0:
             return untestable(Reason.COLLINEAR)
         if x.kind is Kind.CONTINUOUS and y.kind is Kind.CONTINUOUS:
             return association(from_x, from_y, base)
-        return combined(regression(x, base, from_y, random), regression(y, base, from_x, random))
+        of_x = regression(x, base, from_y, random)
+        of_y = regression(y, base, from_x, random)
+        return combined(of_x, of_y)
 
 
 def combined(first: Comparison, second: Comparison) -> Comparison:
@@ -129,20 +132,20 @@ def regression(
     wanted = response_of(response)
     rows = len(base)
     width = base.shape[1] + added.shape[1]
-    needed = {LOGIT: (wanted.classes - 1) * width, ORDINAL: wanted.classes - 2 + width}.get(
-        wanted.family, width
-    )
-    if (
-        rows < max(FEWEST_ROWS_PER_COEFFICIENT * needed, width + FEWEST_DF)
-        or rows * needed**2 > COSTLIEST_FIT
-    ):
+    needed = width
+    if wanted.family == LOGIT:
+        needed = (wanted.classes - 1) * width
+    elif wanted.family == ORDINAL:
+        needed = wanted.classes - 2 + width
+    fewest = max(FEWEST_ROWS_PER_COEFFICIENT * needed, width + FEWEST_DF)
+    if rows < fewest or rows * needed**2 > COSTLIEST_FIT:
         return untestable(Reason.FEW_ROWS)
     fits = compare_fits(wanted, base, added)
     if fits.df == 0:
         return untestable(Reason.COLLINEAR)
-    return (
-        _answer_counts(fits) if wanted.family == POISSON else _answer_classes(fits, needed, random)
-    )
+    if wanted.family == POISSON:
+        return _answer_counts(fits)
+    return _answer_classes(fits, needed, random)
 
 
 def response_of(variable: Variable) -> Response:
@@ -191,9 +194,8 @@ def _informed(response: Response, design: Floats, slopes: Floats, width: int) ->
         inside = np.tile(np.arange(len(design)) < width, classes - 1)
     else:
         inside[slopes.size - (len(design) - width) :] = False
-    every, base = (
-        np.linalg.eigvalsh(part) for part in (information, information[np.ix_(inside, inside)])
-    )
+    every = np.linalg.eigvalsh(information)
+    base = np.linalg.eigvalsh(information[np.ix_(inside, inside)])
     return int((every > NO_INFORMATION).sum() - (base > NO_INFORMATION).sum())
 
 
@@ -203,9 +205,11 @@ def _answer_classes(fits: NestedFits, needed: int, random: np.random.Generator) 
     Effective rows are those that the smaller model leaves undecided: all if classes are equally
     likely, none if they are certain.
     """
-    p, (family, _, classes) = float(scipy.special.chdtrc(fits.df, fits.ratio)), fits.response
+    family, _, classes = fits.response
+    p = float(scipy.special.chdtrc(fits.df, fits.ratio))
     share = probabilities(family, fits.base, classes, fits.small.slopes)
-    each = float((1.0 - (share**2).sum(axis=1)).sum()) * classes / (classes - 1) / needed
+    undecided = float((1.0 - (share**2).sum(axis=1)).sum())
+    each = undecided * classes / (classes - 1) / needed
     clear = p > INSIGNIFICANT_P or (p < CLEAR_P and each >= ROWS_PER_COEFFICIENT / 3)
     if each < ROWS_PER_COEFFICIENT and not clear and len(share) * needed**2 <= COSTLIEST_BOOTSTRAP:
         fixed = (
@@ -227,11 +231,10 @@ def _answer_counts(fits: NestedFits) -> Comparison:
     """F of the ratio in units of the dispersion: Pearson's chi-squared of the larger model, over
     its spare rows.
     """
-    mean, (width, rows) = np.exp(fits.large.slopes @ fits.design), fits.design.shape
-    scale = float(((fits.response.values - mean) ** 2 / np.maximum(mean, 1e-300)).sum()) / (
-        rows - width
-    )
+    width, rows = fits.design.shape
+    mean = np.exp(fits.large.slopes @ fits.design)
+    squares = (fits.response.values - mean) ** 2
+    scale = float((squares / np.maximum(mean, 1e-300)).sum()) / (rows - width)
     statistic = fits.ratio / fits.df / scale if scale > 0.0 else np.inf
-    return Comparison(
-        statistic, float(fits.df), float(scipy.special.fdtrc(fits.df, rows - width, statistic))
-    )
+    p = float(scipy.special.fdtrc(fits.df, rows - width, statistic))
+    return Comparison(statistic, float(fits.df), p)
