@@ -108,6 +108,13 @@ def test_a_report_speaks_the_language_of_its_place(tmp_path: Path) -> None:
     for text in (python, command, browser):
         assert "flagged_cells()" not in text
         assert "look at the table &#x27;Cells taken for wrong&#x27; of the report" in text
+    for text in (python, command):
+        assert "Check stability" not in text
+        assert "the table &#x27;Diagnosis&#x27;" not in text  # it was not asked for
+    assert "result.diagnose()" in python
+    assert "result.stability()" in python
+    assert "causalcontext stability" in command
+    assert "Check stability" in browser
     assert "pass wrong_cells=&#x27;keep&#x27;" in python
     assert "pass --wrong-cells keep" in command
     assert "pass wrong cells: keep" in browser

@@ -21,7 +21,7 @@ def main(path: Path) -> None:
     with tempfile.TemporaryDirectory() as folder, chromium() as driver:
         cc.examples.soil_moisture(2000, seed=1).to_csv(Path(folder) / "soil.csv", index=False)
         with serving("soil.csv", folder=folder) as (address, _):
-            page = AppPage(driver, address, 1180, 1120)
+            page = AppPage(driver, address, 1180, 1300)
             page.tab("question")
             page.choose("#add-context", "soil")
             page.says("#panel-question", "Rows by context")

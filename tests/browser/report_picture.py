@@ -11,7 +11,7 @@ from PIL import Image
 import causalcontext as cc
 from conftest import chromium
 
-WIDTH, HEIGHT, COLOURS = 1200, 980, 64
+WIDTH, HEIGHT, COLOURS = 1200, 1030, 64
 
 
 def main(path: Path) -> None:
@@ -28,8 +28,10 @@ def main(path: Path) -> None:
     with tempfile.TemporaryDirectory() as folder, chromium() as driver:
         page = Path(folder) / "wages.html"
         result.report(page, title="What do unions do to wages?")
-        driver.set_window_size(WIDTH, HEIGHT)
+        metrics = {"width": WIDTH, "height": HEIGHT, "deviceScaleFactor": 1, "mobile": False}
+        driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
         driver.get(page.as_uri())
+        driver.execute_script("document.documentElement.style.scrollbarWidth = 'none'")
         driver.save_screenshot(str(path))
     Image.open(path).convert("RGB").quantize(COLOURS).save(path, optimize=True)
 

@@ -43,6 +43,8 @@ _CUT = re.compile(rf"""cc\.threshold\({_COLUMN}, ['"]?(?P<value>[-+\w.]+)['"]?\)
 _BINS = re.compile(
     rf"cc\.bins\({_COLUMN}, (?:edges=\[(?P<edges>[^\]]*)\]|quantiles=(?P<number>\d+))\)"
 )
+DIAGNOSIS = "the table 'Diagnosis' of the report"
+"""The table of a report that was asked for a diagnosis."""
 _WHY = "the card 'Why is it there, or missing?' of the report"
 CARDS = {
     "the column n of tests()": _WHY,
@@ -52,16 +54,17 @@ CARDS = {
     "tests()": _WHY,
     "changes()": "the card 'What differs between the contexts?' of the report",
     "effects()": "the card 'What does a change do?' of the report",
-    "diagnose()": "the table 'Diagnosis' of the report",
-    "to_frame()": "the table 'Diagnosis' of the report",
+    "diagnose()": DIAGNOSIS,
+    "to_frame()": DIAGNOSIS,
     "edges()": "the table 'Edges' of the report",
     "flagged_cells()": "the table 'Cells taken for wrong' of the report",
-    "second_opinion()": "the table 'Diagnosis' of the report",
-    "result.diagnose()": "the table 'Diagnosis' of the report",
-    "result.second_opinion()": "the table 'Diagnosis' of the report",
-    "result.stability()": "Check stability",
+    "second_opinion()": DIAGNOSIS,
+    "result.diagnose()": DIAGNOSIS,
+    "result.second_opinion()": DIAGNOSIS,
 }
 """Where a report shows what a method of a result returns."""
+STABILITY = {"result.stability()": "Check stability"}
+"""The button of the app; a report has none."""
 COMMANDS = {
     "the column n of tests()": "causalcontext explain",
     "see n in tests()": "see causalcontext explain",
@@ -110,6 +113,7 @@ _FOR_PROGRAMS = re.compile(
 )
 """Parts of a sentence that only a program can use."""
 _IN_CARDS = _spelled(CARDS)
+_IN_BUTTONS = _spelled(STABILITY)
 _IN_COMMANDS = _spelled(COMMANDS)
 _OF_PYTHON = re.compile(rf"\b(?P<name>{'|'.join(name for name in KNOWN if '_' in name)})\b")
 Word = Callable[[str, str], str]
@@ -148,18 +152,30 @@ def in_the_app(message: str) -> str:
     'pass missing: model, or kind of x: count'
     """
     plain = _FOR_PROGRAMS.sub("", message)
-    return _said(in_a_report(plain), _label)
+    buttons = _IN_BUTTONS.sub(lambda match: STABILITY[match[0]], plain)
+    return _said(in_a_report(buttons), _label)
 
 
-def in_a_report(message: str) -> str:
-    """The message with the cards of a report in place of the methods that return the same.
+def in_python(message: str) -> str:
+    """The message itself, which is spelled for Python."""
+    return message
+
+
+def in_a_report(message: str, diagnosed: bool = True) -> str:
+    """The message with the cards of a report in place of the methods that return the same;
+    `diagnosed` is False for a report that has no table of a diagnosis.
 
     >>> in_a_report("see explain() for these pairs")
     "see the card 'Why is it there, or missing?' of the report for these pairs"
+    >>> in_a_report("diagnose() says what they change", diagnosed=False)
+    'diagnose() says what they change'
     """
     if "()" not in message:
         return message
-    return _IN_CARDS.sub(lambda match: CARDS[match[0]], message)
+    shown = CARDS
+    if not diagnosed:
+        shown = {call: card for call, card in CARDS.items() if card != DIAGNOSIS}
+    return _IN_CARDS.sub(lambda match: shown.get(match[0], match[0]), message)
 
 
 def _said(message: str, word: Word) -> str:

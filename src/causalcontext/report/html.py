@@ -42,7 +42,7 @@ from causalcontext.graphs.endpoints import Endpoints, as_written, mark_of
 from causalcontext.graphs.graph import Graph, union_endpoints
 from causalcontext.graphs.lag_names import at
 from causalcontext.progress import Count
-from causalcontext.report.advice import in_a_report
+from causalcontext.report.advice import in_a_report, in_python
 from causalcontext.report.payload import Section, drawn, four_digits, marks, payload
 from causalcontext.report.settings import (
     LEAST_PAIR_SHARE,
@@ -93,7 +93,7 @@ def write_report(
     title: str | None = None,
     stability: Stability | None = None,
     diagnose: bool = False,
-    spoken: Spoken = in_a_report,
+    spoken: Spoken = in_python,
 ) -> None:
     """Write the page to a file, whole or not at all; see `ContextGraphs.report`."""
     check_writable(path)
@@ -122,18 +122,19 @@ def page(
     result: ContextGraphs,
     title: str | None = None,
     sections: Sequence[Section] = (),
-    spoken: Spoken = in_a_report,
+    spoken: Spoken = in_python,
 ) -> str:
     """The page as text; `spoken` gives a sentence of the library the spelling of the place where
     the page is read.
     """
 
-    def told(sentence: str) -> str:
-        return spoken(in_a_report(sentence))
-
     thin = result.thin
     result = result.searched
     diagnosis = answers_of(result).diagnosis or Diagnosis(())
+
+    def told(sentence: str) -> str:
+        return spoken(in_a_report(sentence, diagnosed=len(diagnosis) > 0))
+
     score_sections = [] if result.evidence is None else [Section("Scores", (), result.scores())]
     if thin is not None:
         score_sections.append(
@@ -157,7 +158,7 @@ def page(
         "VERSION": escape(__version__),
         "TITLE": escape(printable(title or default)),
         "STYLE": _part("report.css"),
-        "ANSWER": answer(result, diagnosis, told) + cut_card(result, cut),
+        "ANSWER": answer(result, diagnosis, told, spoken) + cut_card(result, cut),
         "TEXT": escape(text),
         "DATA": safe_json(payload(result, (*score_sections, *sections), told) | {"cut": cut}),
         "SCRIPT": script,
@@ -221,8 +222,17 @@ class Story(NamedTuple):
     kind: str = "edge"
 
 
-def answer(result: ContextGraphs, findings: Iterable[Finding], spoken: Spoken = in_a_report) -> str:
-    """The card about a result and its diagnosis, or nothing where there is nothing to say."""
+def answer(
+    result: ContextGraphs,
+    findings: Iterable[Finding],
+    spoken: Spoken = in_a_report,
+    called: Spoken = in_python,
+) -> str:
+    """The card about a result and its diagnosis, or nothing where there is nothing to say.
+
+    `spoken` gives a sentence the spelling of its reader, `called` one about a question that the
+    report does not answer.
+    """
     # The findings that matter most; what is said about differences is not said again.
     severe = [finding for finding in findings if finding.severity > Severity.NOTE]
     cautions = [
@@ -275,7 +285,7 @@ def answer(result: ContextGraphs, findings: Iterable[Finding], spoken: Spoken = 
         parts = f"<h2>What differs between the contexts?</h2>{sentence_part}"
     questions = [] if not result.final else questions_left(result)
     asked = (
-        f"<h2>{NOT_ASKED_TITLE}</h2>{_list(printable(spoken(text)) for text in questions)}"
+        f"<h2>{NOT_ASKED_TITLE}</h2>{_list(printable(called(text)) for text in questions)}"
         if questions
         else ""
     )
