@@ -159,6 +159,16 @@ def test_it_is_said_in_words_and_a_file_keeps_it(tmp_path):
         assert claims(loaded.changes("b", "a")) == {("R", "Y", what)}
 
 
+def test_a_level_in_normal_scores_is_called_one():
+    rows = table(1, "level", 800)
+    plain, ranked = (
+        cc.discover(rows, "R", method="score-ac", transform=transform)
+        for transform in ("none", "ranks")
+    )
+    assert "normal scores" not in plain.explain("R", "Y")
+    assert "the level of Y: in normal scores, with its causes" in ranked.explain("R", "Y")
+
+
 def test_with_several_contexts_the_source_is_the_one_that_differs():
     g = np.random.default_rng(5)
     r, s, x, own = (

@@ -30,6 +30,7 @@ from causalcontext.cli.inputs import (
 from causalcontext.cli.pipes import is_stdout, loaded, write_json
 from causalcontext.cli.terminal import show_page, show_table
 from causalcontext.results.levels_and_spreads import KINDS
+from causalcontext.results.violations import by_ranks, is_curved
 from causalcontext.results.words import p_text
 
 
@@ -71,6 +72,13 @@ def changes(
         for row in table.itertuples()
     ]
     show_table("changes", ["edge", "found in", "effect there", "elsewhere", "q", "claimed"], rows)
+    if by_ranks(result) and table["kind"].isin(KINDS).any():
+        show_page("levels and spreads are in normal scores, by which the search went")
+    if is_curved(result) and table["kind"].isin(("edge", "slope")).any():
+        show_page(
+            "effects of curves are shares of the whole curve of the context that the edge was"
+            " found in"
+        )
 
 
 def _size(effect: float) -> str:

@@ -71,7 +71,7 @@ from causalcontext.results.notes import About, about
 from causalcontext.results.series import copies_in, series_of
 from causalcontext.results.slope_fits import RowFits, compare
 from causalcontext.results.slopes import Slope
-from causalcontext.results.violations import is_curved
+from causalcontext.results.violations import by_ranks, is_curved
 from causalcontext.version import __version__
 
 if TYPE_CHECKING:
@@ -344,7 +344,7 @@ def mechanism_stories(result: ContextGraphs) -> list[tuple[str, bool]]:
     return [
         (
             (
-                f"{printable(moved_words(change))}."
+                f"{printable(moved_words(change, by_ranks(result)))}."
                 f" {_verdict(ChangeVerdict(change.claimed, change.reason))}"
             ),
             change.claimed,

@@ -427,18 +427,23 @@ def is_bent(result: ContextGraphs, change: Change) -> bool:
     return bends_in(result, result.names.index(change.target), places)
 
 
-def moved_words(change: Change) -> str:
-    """A sentence about a change of the level or the spread of a mechanism between contexts."""
+def moved_words(change: Change, normal_scores: bool) -> str:
+    """A sentence on what a context does to the level or to the spread of a mechanism, which is in
+    the units of the table, or in normal scores.
+    """
     here = value_text(change.present)
     there = value_text(change.absent)
+    unit = "in normal scores, " if normal_scores else ""
     if change.kind == LEVEL:
         levels = f"{change.effect_present:.3g} in {here} and {change.effect_absent:.3g} in {there}"
         return (
-            f"{change.source} changes the level of {change.target}: with its causes at their"
+            f"{change.source} changes the level of {change.target}: {unit}with its causes at their"
             f" average it is {levels}"
         )
     times = f"{change.difference:.2g} times as large in {there} as in {here}"
-    return f"{change.source} changes the spread of the noise of {change.target}: it is {times}"
+    return (
+        f"{change.source} changes the spread of the noise of {change.target}: {unit}it is {times}"
+    )
 
 
 def _recalled(result: ContextGraphs, change: Change) -> Change:

@@ -497,7 +497,8 @@ class ContextGraphs(EffectMethods):
         variable differ, a context may change its level (kind "level", the source is the context:
         the difference of the means with causes at their average) or the spread of its noise (kind
         "spread": the difference is a ratio, the standard deviation in the second context over that
-        in the first). With several context variables, a context is a tuple of their values.
+        in the first), both in normal scores where the search went by these. With several context
+        variables, a context is a tuple of their values.
 
         Parameters
         ----------

@@ -28,6 +28,7 @@ from causalcontext.results.settings import (
     TIE_MARGIN,
 )
 from causalcontext.results.structure_words import missing_link_words
+from causalcontext.results.violations import by_ranks
 from causalcontext.results.words import fixed_words, p_words
 from causalcontext.search.family import Origin
 from causalcontext.search.rules import Scope, rule_named
@@ -152,7 +153,7 @@ def _of_mechanism(result: ContextGraphs, x: str, y: str) -> Iterator[str]:
     for pair in combinations(result.contexts, 2):
         for change in found_changes(result, *pair):
             if change.claimed and change.kind in KINDS and {change.source, change.target} == {x, y}:
-                yield f"{moved_words(change)}."
+                yield f"{moved_words(change, by_ranks(result))}."
 
 
 def _by_test(

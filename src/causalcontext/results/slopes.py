@@ -125,8 +125,10 @@ def heterogeneity(slopes: Sequence[Slope]) -> tuple[float, float]:
     known = [s for s in slopes if np.isfinite(s.value) and s.error > 0.0]
     if len(known) < 2:
         return np.nan, np.nan
-    value = np.array([s.value for s in known])
     errors = np.array([s.error for s in known])
+    unit = float(errors.max())  # the powers of slopes of 1e-65 or 1e65 are no numbers
+    value = np.array([s.value for s in known]) / unit
+    errors /= unit
     weight = errors**-2
     centre = float(weight @ value / weight.sum())
     q = float(weight @ (value - centre) ** 2)

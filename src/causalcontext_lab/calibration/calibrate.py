@@ -12,12 +12,12 @@ from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
+from causalcontext import read_file
 from causalcontext.ci_tests.protocol import IndependenceTest, prepared_test
 from causalcontext.ci_tests.registry import find_test
 from causalcontext.data.checks import check_statistics
 from causalcontext.data.dataset import Dataset, complete_rows, some_rows
 from causalcontext.data.sufficient_statistics import drop_empty_cells, gather_statistics
-from causalcontext.data.table_files import read_file
 from causalcontext.data.tables import read_table
 from causalcontext.diagnostics.stability import each_sample
 from causalcontext.errors import (
