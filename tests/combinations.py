@@ -292,7 +292,7 @@ OPTIONS = """
 ## Options
 
 The options that not all methods use. An option that the method does not use is refused in one sentence if it is passed
-with another value than its default. "auto" takes the options of pc-ac and those of score-ac, not both at once; "static"
+with another value than its default. "auto" has no options: it takes pc-ac or score-ac with their defaults; "static"
 means: without lags only. `unit_effects` needs `units`. All methods use all other options.
 
 | | {methods} |
