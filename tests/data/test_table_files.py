@@ -106,6 +106,15 @@ def test_bad_gzip_files(tmp_path: Path) -> None:
         read_file(path)
 
 
+def test_columns_between_bars_and_columns_between_spaces(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("a|b|R\n1|2|x\n3|4|y\n")
+    assert list(read_file(path).columns) == ["a", "b", "R"]
+    path.write_text("a b R\n1 2 x\n3 4 y\n")
+    with pytest.raises(cc.DataError, match="its only column is 'a b R': save it with commas"):
+        cc.discover(path, "R")
+
+
 def test_missing_files_folders_and_other_endings(tmp_path: Path) -> None:
     with pytest.raises(FileError, match=r"there is no file .*absent\.csv"):
         read_file(tmp_path / "absent.csv")
@@ -113,7 +122,7 @@ def test_missing_files_folders_and_other_endings(tmp_path: Path) -> None:
     with pytest.raises(FileError, match=r"folder.csv is a folder"):
         read_file(tmp_path / "folder.csv")
     (tmp_path / "t.xlsx").write_bytes(b"")
-    with pytest.raises(FileError, match=r"must end with one of .csv, .*.parquet"):
+    with pytest.raises(FileError, match=r"one of .csv, .*.parquet; save the sheet as CSV"):
         read_file(tmp_path / "t.xlsx")
     with pytest.raises(FileError, match="there is no file"):
         read_file("nul\0byte.csv")

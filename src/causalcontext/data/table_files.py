@@ -29,9 +29,10 @@ from causalcontext.data.frames import pa, pd
 from causalcontext.errors import CausalContextError, FileError, install
 
 DELIMITERS = {".csv": ",", ".csv.gz": ",", ".tsv": "\t", ".tsv.gz": "\t"}
-OTHER_DELIMITERS = ";\t,"
+OTHER_DELIMITERS = ";\t,|"
 """What separates columns in files whose name says otherwise, the commonest first."""
 PARQUET = ".parquet"
+SPREADSHEETS = (".xlsx", ".xls", ".ods")
 WORDS_FOR_MISSING = frozenset({"NA", "N/A", "None", "null", "NULL", "nan", "NaN", "n/a", "<NA>"})
 """Words that mean a missing value among numbers, and may mean one among words."""
 IN_UTF8 = (
@@ -212,7 +213,10 @@ def ending_of(file: Path) -> str:
     endings = (*DELIMITERS, PARQUET)
     found = next((ending for ending in endings if file.name.lower().endswith(ending)), None)
     if found is None:
-        raise FileError(f"cannot read {file}: its name must end with one of {', '.join(endings)}")
+        remedy = "; save the sheet as CSV" if file.suffix.lower() in SPREADSHEETS else ""
+        raise FileError(
+            f"cannot read {file}: its name must end with one of {', '.join(endings)}{remedy}"
+        )
     return found
 
 

@@ -273,7 +273,10 @@ def context_places(context: object, names: tuple[str, ...]) -> tuple[int, ...]:
         )
     for name in chosen:
         if name not in names:
-            raise DataError(f"the table has no context column {name!r}{did_you_mean(name, names)}")
+            remedy = did_you_mean(name, names)
+            if len(names) == 1:
+                remedy = f"; its only column is {names[0]!r}: save it with commas between columns"
+            raise DataError(f"the table has no context column {name!r}{remedy}")
     return tuple(names.index(name) for name in chosen)
 
 
