@@ -157,12 +157,15 @@ def test_stability_on_the_command_line(soil: Path, tmp_path: Path) -> None:
         1,
         "--csv",
         tmp_path / "s.csv",
+        "--json",
+        tmp_path / "s.json",
         "--report",
         tmp_path / "s.html",
     )
     assert code == 0, text
     assert "5 bootstrap samples" in text
     found = pd.read_csv(tmp_path / "s.csv")
+    assert pd.read_json(tmp_path / "s.json").columns.tolist() == found.columns.tolist()
     assert found["present"].between(0.1, 1.0).all()
     assert "5 bootstrap samples" in (tmp_path / "s.html").read_text(encoding="utf-8")
     assert run("stability", soil, "--samples", 0)[0] == 2

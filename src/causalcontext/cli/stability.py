@@ -21,8 +21,14 @@ from typing import Annotated, Any
 
 import typer
 
-from causalcontext.cli.inputs import ProgressOption, ReportOption, opened, with_options
-from causalcontext.cli.pipes import is_stdout, write_text
+from causalcontext.cli.inputs import (
+    JsonOption,
+    ProgressOption,
+    ReportOption,
+    opened,
+    with_options,
+)
+from causalcontext.cli.pipes import is_stdout, write_json, write_text
 from causalcontext.cli.terminal import show_table
 from causalcontext.data.files import harmless
 from causalcontext.discover import discover
@@ -36,19 +42,20 @@ def stability(
     samples: Annotated[
         int, typer.Option(metavar="N", help="Bootstrap samples, drawn in every context.")
     ] = 200,
-    output: Annotated[
+    table_file: Annotated[
         Path | None,
         typer.Option(
             "--csv", metavar="FILE", help="Save the table of shares here; - is standard output."
         ),
     ] = None,
+    output: JsonOption = None,
     report: ReportOption = None,
     progress: ProgressOption = True,
     **asked: Any,
 ) -> None:
     """How often each edge and mark is found again in bootstrap samples of the table."""
     check_whole("samples", samples, 1)
-    outputs = {"--csv": output, "--report": report}
+    outputs = {"--csv": table_file, "--json": output, "--report": report}
     shown = progress and sys.stderr.isatty()
     table, read_context, chosen = opened(asked, outputs, shown)
     result = discover(table, read_context, progress=shown, **chosen)
@@ -57,12 +64,14 @@ def stability(
     if report is not None:
         write_report(result, report, stability=stability_of_result)
     if output is not None:
+        write_json(output, edges)
+    if table_file is not None:
         named = {name: edges[name].map(harmless) for name in ("x", "y", "context")}
         write_text(
-            output,
+            table_file,
             edges.assign(**named).to_csv(index=False, float_format="%.4g", lineterminator="\n"),
         )
-    if is_stdout(output):
+    if is_stdout(output) or is_stdout(table_file):
         return
     shares = [name for name in edges.columns if name not in ("x", "y", "context", "found")]
     used = [name for name in shares if name == "present" or edges[name].any()]
