@@ -54,14 +54,22 @@ class Layout:
 
 
 def layout(graph: Graph, notes: Mapping[str, str] | None = None) -> Layout:
-    """The layout of a graph; for several contexts, of their union. Some variables may have a note
-    in their box.
+    """The layout of a graph; for several contexts, of their union.
+
+    Variables with edges are laid out in layers. Those without stand in rows below, so that they
+    take no room between the others. Everything is moved so that the upper left corner is at
+    `LAYOUT_MARGIN`.
+
+    Parameters
+    ----------
+    graph : the graph whose edges are drawn
+    notes : by name, a line that a box has below its variable, such as "own lag 1"
     """
     noted = ([note] if (note := (notes or {}).get(name)) else [] for name in graph.names)
     lines = tuple(
         (*shown, *note) for shown, note in zip(shown_names(graph.names), noted, strict=True)
     )
-    size = np.array([box_size(found) for found in lines]).reshape(-1, 2)
+    size = np.array([box_size(box_lines) for box_lines in lines]).reshape(-1, 2)
     linked = np.flatnonzero(graph.adjacency.any(axis=1))
     centre = np.zeros_like(size)
     routes: dict[Arc, Floats] = {}
@@ -88,12 +96,25 @@ def layout(graph: Graph, notes: Mapping[str, str] | None = None) -> Layout:
 
 
 def box_size(lines: tuple[str, ...]) -> tuple[float, float]:
-    """The width and height of a box around these lines."""
+    """The width and height of a box around these lines, in font sizes.
+
+    A line takes 1.2 of height. The margins are .6 at both sides, and .4 above and below.
+    """
     return max(text_width(line) for line in lines) + 1.2, 0.8 + 1.2 * len(lines)
 
 
 def _layered(graph: Graph, size: Floats) -> tuple[Floats, dict[Arc, Floats]]:
-    """Centres of boxes and routes of edges, where every variable has an edge."""
+    """The centres of boxes, shape (variables, 2), and the routes of edges, where each variable has
+    one.
+
+    The steps are those of Sugiyama, Tagawa and Toda (1981): an order of the variables, layers, a
+    place in every layer that a long edge passes, an order inside the layers, heights. A place is a
+    box without height, so that boxes keep away from long edges. Columns are as wide as their widest
+    box and `COLUMN_GAP` apart.
+
+    An edge leaves the right side of its cause and enters the left side of its effect; its route is
+    turned round where the cause is the second of the pair.
+    """
     arcs = oriented_arcs(graph)
     layer = layer_numbers(len(size), arcs)
     # the layers of variables and of the places where long edges pass, and the chain of places of
@@ -118,8 +139,8 @@ def _layered(graph: Graph, size: Floats) -> tuple[Floats, dict[Arc, Floats]]:
     routes = {}
     for (start, end), chain in chains.items():
         points = [(centre[start, 0] + size[start, 0] / 2, leaving[start, end])]
-        for place in chain[1:-1]:
-            points += [(left[places[place]], y[place]), (right[places[place]], y[place])]
+        for passed in chain[1:-1]:
+            points += [(left[places[passed]], y[passed]), (right[places[passed]], y[passed])]
         points.append((centre[end, 0] - size[end, 0] / 2, entering[start, end]))
         route = curve(points)
         routes[min(start, end), max(start, end)] = route if start < end else route[::-1]
@@ -129,8 +150,17 @@ def _layered(graph: Graph, size: Floats) -> tuple[Floats, dict[Arc, Floats]]:
 def _heights(
     layers: Sequence[Sequence[int]], chains: Iterable[Sequence[int]], heights: Floats
 ) -> Floats:
-    """The y of every place: near the middle of its neighbours, in the order of its layer, with room
-    between.
+    """The y of every place, shape (places,): near the middle of its neighbours, with room between.
+
+    In turns from left to right and back, every layer moves to the means m of its neighbours'
+    heights, as far as its order and its gaps allow: with offsets o, the sums of the gaps, it is the
+    vector y that minimises sum (y - m)^2 where y - o does not fall (`_nondecreasing`).
+
+    Parameters
+    ----------
+    layers : the places of every layer, from top to bottom
+    chains : the places of every edge, from its cause to its effect
+    heights : shape (places,), 0 where a long edge passes
     """
     sides = _sides(len(heights), [link for chain in chains for link in pairwise(chain)])
     near = [before + behind for before, behind in zip(*sides, strict=True)]
@@ -153,14 +183,20 @@ def _heights(
 
 
 def _fewer(times: int, places: int) -> int:
-    """The number of sweeps over so many places: an even number, so that both directions get as
-    many.
+    """The number of sweeps over so many places: `times`, and fewer beyond `MANY_PLACES`.
+
+    It is even, so that both directions get as many, and at least 2; the work of all sweeps then
+    stays about the same.
     """
     return times if places <= MANY_PLACES else max(2, times * MANY_PLACES // places // 2 * 2)
 
 
 def _gaps(members: Sequence[int], heights: Floats) -> Floats:
-    """The distance of every member to the one above; zero for the first."""
+    """The distance of the middle of every member to that of the one above, shape (members,); first
+    0.
+
+    Two boxes are `BOX_GAP` apart, a long edge and what is beside it `THREAD_GAP`.
+    """
     half = heights[list(members)] / 2
     boxes = heights[list(members)] > 0
     room = np.where(boxes[1:] & boxes[:-1], BOX_GAP, THREAD_GAP)
@@ -168,7 +204,12 @@ def _gaps(members: Sequence[int], heights: Floats) -> Floats:
 
 
 def _nondecreasing(wanted: Floats) -> Floats:
-    """The nondecreasing sequence nearest to `wanted` (pool adjacent violators)."""
+    """The nondecreasing sequence nearest to `wanted` in squares, by pooling adjacent violators.
+
+    A block is (total, count). A new value joins the blocks above as long as their mean is larger
+    than its own; each block is at its mean in the end. It takes a number of steps that is linear in
+    the length.
+    """
     blocks: list[tuple[float, int]] = []
     for value in wanted.tolist():
         total = value
@@ -188,8 +229,11 @@ def _nondecreasing(wanted: Floats) -> Floats:
 def _sides_of_boxes(
     chains: dict[Arc, list[int]], y: Floats, size: Floats, end: int
 ) -> dict[Arc, float]:
-    """The points where edges leave (`end` 0) or enter (-1) their boxes: spread over a side in the
-    order of neighbours.
+    """The heights at which edges leave their boxes (`end` 0) or enter them (-1), by edge.
+
+    The edges of a side are spread around its middle, in the order of the places that they go to, so
+    that none crosses another there; they take at most three quarters of the side and are at most .8
+    apart.
     """
     by_box: dict[int, list[Arc]] = {}
     for arc in chains:
@@ -204,8 +248,11 @@ def _sides_of_boxes(
 
 
 def curve(points: Sequence[tuple[float, float]], turn: float = 0.5) -> Floats:
-    """Cubic curves through the points, horizontal at each of them; `turn`: the share of the way
-    that a turn takes.
+    """A chain of cubic Bézier curves through the points, shape (1 + 3 m, 2) for m + 1 points.
+
+    A curve from (x0, y0) to (x1, y1) has its two control points at x0 + turn (x1 - x0) and x1 -
+    turn (x1 - x0), at the heights of its ends: so it is horizontal at each point, and a chain has
+    no corner.
     """
     curve = [points[0]]
     for (x0, y0), (x1, y1) in pairwise(points):
@@ -217,7 +264,11 @@ def curve(points: Sequence[tuple[float, float]], turn: float = 0.5) -> Floats:
 def _rows_below(
     centre: Floats, size: Floats, chosen: NDArray[np.intp], width: float, height: float
 ) -> tuple[float, float]:
-    """Boxes without edges in rows under the rest; the width and height of everything."""
+    """Put boxes without edges in rows under the rest; the width and height of everything.
+
+    `chosen` are their positions; `centre` is written. A row is as wide as the picture, or as a
+    square of that many boxes would be, and never narrower than its widest box.
+    """
     if not chosen.size:
         return width, height
     wide = max(
@@ -238,10 +289,12 @@ def _rows_below(
 
 
 def oriented_arcs(graph: Graph) -> list[Arc]:
-    """Every edge once, as an arc along one order of the variables that respects the directed edges
-    if any order can.
+    """Every edge once, as an arc along one order of the variables.
 
-    Causes come first; where directed edges go in circles, those with the most effects.
+    The order respects the directed edges if any order can: variables without a cause among those
+    that are left come first, of these such as are near to variables that have a number already,
+    then those with the most effects beyond their causes (Eades, Lin and Smyth, 1993). Where
+    directed edges go in circles, the last two decide alone, so that few arcs are turned.
     """
     forward = (graph.endpoints == Endpoint.ARROW) & (graph.endpoints.T != Endpoint.ARROW)
     causes = forward.sum(axis=0)
@@ -266,8 +319,11 @@ def oriented_arcs(graph: Graph) -> list[Arc]:
 
 
 def layer_numbers(count: int, arcs: Sequence[Arc]) -> Ints:
-    """The layer of every variable: behind all its causes, and as close to its effects as that
-    allows.
+    """The layer of every variable, shape (count,): behind all its causes.
+
+    That is the longest path from a variable without causes. From the right, a variable with at
+    least as many effects as causes then moves as close to its effects as that allows, which
+    shortens more edges than it stretches.
     """
     parents, children = _sides(count, arcs)
     layer = np.zeros(count, dtype=np.int64)
@@ -283,7 +339,17 @@ def layer_numbers(count: int, arcs: Sequence[Arc]) -> Ints:
 
 
 def sorted_layers(layer: Ints, chains: Iterable[Sequence[int]]) -> list[list[int]]:
-    """The members of every layer from top to bottom, with few crossings."""
+    """The members of every layer from top to bottom, with few crossings.
+
+    Layers are sorted by the mean place of their neighbours, from left to right and back, and the
+    order with the fewest crossings so far is kept. It ends after `MOST_LAYOUT_SWEEPS` sweeps, or as
+    soon as a sweep in one direction gives what it gave before.
+
+    Parameters
+    ----------
+    layer : shape (places,), the number of the layer of each
+    chains : the places of every edge, one a layer
+    """
     before, behind = _sides(len(layer), [link for chain in chains for link in pairwise(chain)])
     layers = [
         np.flatnonzero(layer == number).tolist() for number in range(int(layer.max(initial=-1)) + 1)
@@ -312,8 +378,10 @@ def sorted_layers(layer: Ints, chains: Iterable[Sequence[int]]) -> list[list[int
 def _by_neighbours(
     members: Sequence[int], fixed: Sequence[int], neighbours: Sequence[Sequence[int]]
 ) -> list[int]:
-    """The members of a layer by the mean place of their neighbours in the `fixed` layer beside;
-    those without stay where they are.
+    """The members of a layer by the mean place of their neighbours in the `fixed` layer beside.
+
+    Those without neighbours there stay at their share of the layer. Equal means keep their order,
+    which makes the layout independent of chance.
     """
     position = {node: number for number, node in enumerate(fixed)}
     keys: dict[int, float] = {}
@@ -326,7 +394,11 @@ def _by_neighbours(
 
 
 def crossings(layers: Sequence[Sequence[int]], behind: Sequence[Sequence[int]]) -> int:
-    """The number of pairs of edges between neighbouring layers that cross."""
+    """The number of pairs of edges between neighbouring layers that cross.
+
+    Sorted by their beginning and then by their end, two edges cross where the ends are in falling
+    order: so it is a number of inversions, in n log n steps rather than n^2.
+    """
     total = 0
     for members, members_behind in pairwise(layers):
         position = {node: number for number, node in enumerate(members_behind)}
@@ -337,7 +409,11 @@ def crossings(layers: Sequence[Sequence[int]], behind: Sequence[Sequence[int]]) 
 
 
 def _inversions(numbers: Sequence[int]) -> int:
-    """The number of pairs of numbers in falling order."""
+    """The number of pairs of numbers in falling order.
+
+    A part of `EDGES_AT_ONCE` numbers is compared with itself pair by pair, and with all earlier
+    ones by a search among these in order.
+    """
     total = 0
     values = np.array(numbers)
     for start in range(0, len(values), EDGES_AT_ONCE):
@@ -349,7 +425,7 @@ def _inversions(numbers: Sequence[int]) -> int:
 
 
 def _sides(count: int, links: Sequence[Arc]) -> tuple[list[list[int]], list[list[int]]]:
-    """The nodes before and behind every node, by links."""
+    """The nodes before and behind every node, by links: two lists of `count` lists."""
     before: list[list[int]] = [[] for _ in range(count)]
     behind: list[list[int]] = [[] for _ in range(count)]
     for a, b in links:

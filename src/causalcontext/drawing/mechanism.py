@@ -1,5 +1,10 @@
-"""`result.plot_mechanism("Y")`: what every cause does to Y; `result.plot("cut")`: the score over
-places of a cut.
+"""`result.plot_mechanism("Y")`: the effect of every cause on Y; `result.plot("cut")`: the score
+over places of a cut.
+
+A panel of a mechanism has one cause on its horizontal axis, and the partial curve of the effect:
+its expected value where all other causes are at their averages (`results/equations.py`). Contexts
+that share the mechanism share a line. Rows of a table can be put beside it: each at the curve's
+value for its cause, plus its own residual from the whole equation.
 """
 
 from __future__ import annotations
@@ -44,7 +49,11 @@ def plot_mechanism(
     path: str | FilePath | None = None,
     dpi: float = 150,
 ) -> tuple[Axes, ...]:
-    """The picture; see `ContextGraphs.plot_mechanism`."""
+    """The axes with a panel for every cause of the effect; see `ContextGraphs.plot_mechanism`.
+
+    With `table`, the rows are drawn as dots where the effect is a number. Results with lags have no
+    rows to draw, since a row of the table is none of their windows.
+    """
     check_picture_path(path)
     causes = causes_of(result, effect)
     if not causes:
@@ -58,10 +67,10 @@ def plot_mechanism(
             "plot_mechanism cannot draw the rows of a result with lags; leave out `table`"
         )
     rows = None if table is None else pd.DataFrame(table)
-    for cause, one in zip(causes, chosen, strict=True):
-        _paint(one, result, cause, effect, [curve for curve in curves if curve.cause == cause])
+    for cause, panel in zip(causes, chosen, strict=True):
+        _paint(panel, result, cause, effect, [curve for curve in curves if curve.cause == cause])
         if rows is not None and mechanisms_of(result).scales[result.position(effect)].is_number:
-            _paint_rows(one, result, cause, effect, rows)
+            _paint_rows(panel, result, cause, effect, rows)
     save_picture(chosen, path, dpi)
     return chosen
 
@@ -69,26 +78,20 @@ def plot_mechanism(
 def _paint(
     axes: Axes, result: ContextGraphs, cause: str, effect: str, curves: Sequence[PartialCurve]
 ) -> None:
-    """One panel: lines over numbers, dots over levels; a colour for every level, or else for every
-    context.
+    """Draw the panel of a cause: its curves, the names of both variables, and a legend.
+
+    Of an effect with levels, the vertical axis has their probabilities, a curve for each.
     """
     levels = list(dict.fromkeys(curve.level for curve in curves))
     groups = list(dict.fromkeys(curve.contexts for curve in curves))
-    number = all(curve.numeric for curve in curves)
+    is_number = all(curve.numeric for curve in curves)
     for curve in curves:
-        group = groups.index(curve.contexts)
         colour = _colour(result, curve, levels)
-        at = np.array(curve.at, dtype=float) if number else np.arange(len(curve.at))
-        shape: dict[str, Any] = {"linestyle": ":", "marker": _MARKERS[group % len(_MARKERS)]}
-        if number:
-            has_own_colour = levels == [None] and colour != INK
-            shape = {"linestyle": _DASHES[0 if has_own_colour else group % len(_DASHES)]}
-        axes.plot(at, curve.values, color=colour, label=_label(result, curve), zorder=3, **shape)
-        if curve.spread is not None:
-            low = curve.values - curve.spread
-            high = curve.values + curve.spread
-            axes.fill_between(at, low, high, color=colour, alpha=0.15, linewidth=0, zorder=2)
-    if not number and curves:
+        group = groups.index(curve.contexts)
+        has_own_colour = levels == [None] and colour != INK
+        style = _style(is_number, 0 if has_own_colour else group, group)
+        _paint_curve(axes, curve, is_number, colour, {"label": _label(result, curve), **style})
+    if not is_number and curves:
         axes.set_xticks(range(len(curves[0].at)), [_shown(level) for level in curves[0].at])
     axes.set_xlabel(_shown(cause), parse_math=False)
     effect_text = _shown(effect)
@@ -98,6 +101,31 @@ def _paint(
     if any(_label(result, curve) for curve in curves):
         axes.legend(frameon=False, fontsize="small")
     axes.spines[["top", "right"]].set_visible(False)
+
+
+def _style(is_number: bool, dash: int, marker: int) -> dict[str, Any]:
+    """The line of a curve, as matplotlib takes it.
+
+    Over numbers it is a line whose dashes tell groups of contexts apart; over levels, markers on a
+    dotted line, since there is nothing between two levels.
+    """
+    if is_number:
+        return {"linestyle": _DASHES[dash % len(_DASHES)]}
+    return {"linestyle": ":", "marker": _MARKERS[marker % len(_MARKERS)]}
+
+
+def _paint_curve(
+    axes: Axes, curve: PartialCurve, is_number: bool, colour: str, style: dict[str, Any]
+) -> None:
+    """Draw one curve, and one standard deviation of the noise around it where its spread is
+    known.
+    """
+    at = np.array(curve.at, dtype=float) if is_number else np.arange(len(curve.at))
+    axes.plot(at, curve.values, color=colour, zorder=3, **style)
+    if curve.spread is not None:
+        low = curve.values - curve.spread
+        high = curve.values + curve.spread
+        axes.fill_between(at, low, high, color=colour, alpha=0.15, linewidth=0, zorder=2)
 
 
 def _colour(result: ContextGraphs, curve: PartialCurve, levels: Sequence[Any]) -> str:
@@ -110,8 +138,10 @@ def _colour(result: ContextGraphs, curve: PartialCurve, levels: Sequence[Any]) -
 
 
 def _label(result: ContextGraphs, curve: PartialCurve) -> str:
-    """The label of a line: the level whose probability it is, and its contexts if it is not that
-    of all.
+    """The label of a line: the level whose probability it is, and its contexts if it is not that of
+    all.
+
+    It is empty where one line stands for everything.
     """
     parts = [] if curve.level is None else [str(curve.level)]
     if len(curve.contexts) < len(result.contexts):
@@ -120,15 +150,22 @@ def _label(result: ContextGraphs, curve: PartialCurve) -> str:
 
 
 def _shown(text: object) -> str:
+    """The text as matplotlib can draw it, on one line."""
     return writable(printable(str(text))) if str(text) else ""
 
 
 def _paint_rows(
     axes: Axes, result: ContextGraphs, cause: str, effect: str, rows: pd.DataFrame
 ) -> None:
-    """Every row where the curve puts it, plus its residual."""
+    """Draw every complete row where the curve puts it, plus its residual.
+
+    For a row with cause x and effect y in a context, the height of the dot is f(x) + y - E(y), f
+    being the partial curve and E the equation with all causes. Rows of a context are thinned to
+    `MOST_DOTS`; dots over a category are spread by at most .2, in the order of the rows, and not at
+    random.
+    """
     mechanisms = mechanisms_of(result)
-    place = result.position(effect)
+    response = result.position(effect)
     known = {
         result.position(name): _column(rows, name) for name in (effect, *causes_of(result, effect))
     }
@@ -141,22 +178,26 @@ def _paint_rows(
         )
     columns = [_column(rows, name) for name in names]
     for context, value in enumerate(result.contexts):
-        own = zip(columns, value if len(names) > 1 else (value,), strict=False)
-        here = np.logical_and.reduce(
+        fixed = zip(columns, value if len(names) > 1 else (value,), strict=False)
+        in_context = np.logical_and.reduce(
             [
                 np.ones(len(rows), dtype=bool),
-                *(np.asarray(column == level, dtype=bool) for column, level in own),
+                *(np.asarray(column == level, dtype=bool) for column, level in fixed),
             ]
         )
-        complete = here & np.logical_and.reduce([pd.notna(column) for column in known.values()])
+        complete = in_context & np.logical_and.reduce(
+            [pd.notna(column) for column in known.values()]
+        )
         thin = np.flatnonzero(complete)[:: max(1, -(-int(complete.sum()) // MOST_DOTS))]
         if not thin.size:
             continue
         part = {position: column[thin] for position, column in known.items()}
         curve = mechanisms.partial_curve(
-            place, result.position(cause), part[result.position(cause)], context
+            response, result.position(cause), part[result.position(cause)], context
         )
-        rest = np.asarray(part[place], dtype=float) - mechanisms.expected(place, part, context)
+        rest = np.asarray(part[response], dtype=float) - mechanisms.expected(
+            response, part, context
+        )
         x: Floats | Any = part[result.position(cause)]
         levels = mechanisms.scales[result.position(cause)].levels
         if levels:
@@ -166,6 +207,7 @@ def _paint_rows(
 
 
 def _column(rows: pd.DataFrame, name: str) -> Any:
+    """The values of a column of the caller's table, shape (rows,); an unknown name is refused."""
     if name not in rows.columns:
         raise DataError(
             f"the table has no column {name!r}{did_you_mean(name, list(map(str, rows.columns)))}"
@@ -183,8 +225,11 @@ def plot_cut(
     path: str | FilePath | None = None,
     dpi: float = 150,
 ) -> tuple[Axes, ...]:
-    """The profile of every cut that was looked for; the interval and the place are drawn of a cut
-    alone.
+    """The axes with the profile of every cut that was looked for.
+
+    The vertical axis has the log score above that without any change, in nats: a line over the
+    places of a cut, and flat ones for the best smooth change and for what a cut needs. The interval
+    and the place are drawn where a cut was found alone.
     """
     if not result.cuts:
         raise OptionError(
@@ -192,17 +237,19 @@ def plot_cut(
         )
     check_picture_path(path)
     chosen = axes_for(len(result.cuts), "cuts", axes, CUT_FIGURE)
-    for cut, one in zip(result.cuts, chosen, strict=True):
-        one.plot(cut.places, cut.scores, color=INK, label="with a cut there", zorder=3)
-        one.axhline(
+    for cut, panel in zip(result.cuts, chosen, strict=True):
+        panel.plot(cut.places, cut.scores, color=INK, label="with a cut there", zorder=3)
+        panel.axhline(
             cut.smooth, color=SMOOTH_COLOUR, linestyle="--", label="best smooth change", zorder=2
         )
-        one.axhline(cut.needed, color=CUT_COLOUR, linestyle=":", label="needed for a cut", zorder=2)
-        one.axhline(0.0, color="#999999", linewidth=0.8, label="no change", zorder=1)
+        panel.axhline(
+            cut.needed, color=CUT_COLOUR, linestyle=":", label="needed for a cut", zorder=2
+        )
+        panel.axhline(0.0, color="#999999", linewidth=0.8, label="no change", zorder=1)
         if cut.verdict == CUT:
             assert cut.low is not None
             assert cut.high is not None
-            one.axvspan(
+            panel.axvspan(
                 cut.low,
                 cut.high,
                 color=CUT_COLOUR,
@@ -211,14 +258,14 @@ def plot_cut(
                 label="95 % interval",
                 zorder=0,
             )
-            one.axvline(cut.value, color=CUT_COLOUR, linewidth=1.2, zorder=2)
-        one.set_title(_shown(f"{cut.column}: {cut.verdict}"), parse_math=False, fontsize="medium")
-        one.set_xlabel(writable(printable(cut.column)), parse_math=False)
-        one.set_ylabel("log score above that\nwithout a change (nats)")
-        one.set_ylim(top=1.1 * max(*cut.scores, cut.smooth, cut.needed, 1.0))
-        one.legend(
+            panel.axvline(cut.value, color=CUT_COLOUR, linewidth=1.2, zorder=2)
+        panel.set_title(_shown(f"{cut.column}: {cut.verdict}"), parse_math=False, fontsize="medium")
+        panel.set_xlabel(writable(printable(cut.column)), parse_math=False)
+        panel.set_ylabel("log score above that\nwithout a change (nats)")
+        panel.set_ylim(top=1.1 * max(*cut.scores, cut.smooth, cut.needed, 1.0))
+        panel.legend(
             frameon=False, fontsize="small", ncols=3, loc="upper center", bbox_to_anchor=(0.5, -0.2)
         )
-        one.spines[["top", "right"]].set_visible(False)
+        panel.spines[["top", "right"]].set_visible(False)
     save_picture(chosen, path, dpi)
     return chosen

@@ -28,10 +28,10 @@ def shown_names(names: Sequence[str]) -> tuple[tuple[str, ...], ...]:
     count = Counter(lines)
     seen: Counter[tuple[str, ...]] = Counter()
     shown = []
-    for found in lines:
-        seen[found] += 1
-        last = f"{shortened(found[-1], NAME_LINE - 3)} #{seen[found]}"
-        shown.append(found if count[found] == 1 else (*found[:-1], last))
+    for name_lines in lines:
+        seen[name_lines] += 1
+        last = f"{shortened(name_lines[-1], NAME_LINE - 3)} #{seen[name_lines]}"
+        shown.append(name_lines if count[name_lines] == 1 else (*name_lines[:-1], last))
     return tuple(shown)
 
 
@@ -51,16 +51,25 @@ def printable(text: str) -> str:
 
 
 def shortened(text: str, most: int) -> str:
-    """The text, cut with an ellipsis if it is longer than `most`."""
+    """The text, cut with an ellipsis if it is longer than `most`; the ellipsis counts."""
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def text_width(text: str) -> float:
-    """The width of a text in units of its font size, a little too large rather than too small."""
+    """The width of a text in units of its font size, a little too large rather than too small.
+
+    A letter is .62 wide, a wide one of East Asian scripts 1.05.
+    """
     return sum(1.05 if unicodedata.east_asian_width(letter) in "WF" else 0.62 for letter in text)
 
 
 def _lines(name: str) -> tuple[str, ...]:
+    """The lines of a name: broken behind blanks, `_`, `-`, `.` and `/`, else anywhere with a
+    hyphen.
+
+    A name that is a little too long (four characters) stays on one line. What is left for the last
+    line is cut with an ellipsis.
+    """
     lines: list[str] = []
     rest = name
     while len(rest) > NAME_LINE + 4 * (not lines) and len(lines) < MOST_NAME_LINES - 1:

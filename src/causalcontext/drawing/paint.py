@@ -1,5 +1,12 @@
 """The painter for matplotlib: boxes, strokes and legends on axes whose units are the font size; no
 graphviz.
+
+`strokes.py` says what is to be drawn and `layout.py` where; nothing here knows a result. All
+lengths are in font sizes, but for line widths and letters, which matplotlib takes in points:
+`points` is the number of them in a unit.
+
+What covers what, from below: lines (2), ends of lines (2.5), labels (2.8), boxes (3) and their text
+(4).
 """
 
 from __future__ import annotations
@@ -49,7 +56,10 @@ _ROOM = {
 
 
 def prepare(axes: Axes, width: float, height: float) -> float:
-    """Give the axes units of the font size, y down; the number of points in such a unit."""
+    """The number of points in a unit, after the axes were given units of the font size, y down.
+
+    The unit is as large as the width and the height of the axes in their figure allow.
+    """
     axes.set_axis_off()
     axes.set_aspect("equal", adjustable="box", anchor="C")
     axes.set_xlim(0, width)
@@ -62,16 +72,20 @@ def prepare(axes: Axes, width: float, height: float) -> float:
 
 
 def paint_boxes(axes: Axes, layout: Layout, contexts: tuple[int, ...], points: float) -> None:
-    """Every variable in its box; the context dark, with square corners."""
-    for place in np.flatnonzero(layout.size.all(axis=1)).tolist():
-        lines = layout.lines[place]
-        centre = layout.centre[place]
-        size = layout.size[place]
-        here = place in contexts
+    """Draw every variable in its box; the context dark, with square corners.
+
+    Text that is wider than its box, since the font is wider than `text_width` thinks, is made
+    smaller. Variables with a box of size 0 are not shown.
+    """
+    for variable in np.flatnonzero(layout.size.all(axis=1)).tolist():
+        lines = layout.lines[variable]
+        centre = layout.centre[variable]
+        size = layout.size[variable]
+        is_context = variable in contexts
         corner = centre - size / 2
         text = [writable(line) for line in lines]
         fit = min(1.0, float(size[0] - 0.4) / max(text_width(line) for line in text))
-        style = "square,pad=0" if here else "round,pad=0,rounding_size=0.7"
+        style = "square,pad=0" if is_context else "round,pad=0,rounding_size=0.7"
         axes.add_patch(
             FancyBboxPatch(
                 tuple(corner.tolist()),
@@ -79,7 +93,7 @@ def paint_boxes(axes: Axes, layout: Layout, contexts: tuple[int, ...], points: f
                 float(size[1]),
                 boxstyle=style,
                 zorder=3,
-                facecolor=CONTEXT_FILL if here else BOX_FILL,
+                facecolor=CONTEXT_FILL if is_context else BOX_FILL,
                 edgecolor=INK,
                 linewidth=0.09 * points,
             )
@@ -93,7 +107,7 @@ def paint_boxes(axes: Axes, layout: Layout, contexts: tuple[int, ...], points: f
             zorder=4,
             parse_math=False,
             fontsize=BOX_FONT * fit * points,
-            color=BOX_FILL if here else INK,
+            color=BOX_FILL if is_context else INK,
             linespacing=1.1,
         )
 
@@ -101,8 +115,10 @@ def paint_boxes(axes: Axes, layout: Layout, contexts: tuple[int, ...], points: f
 def paint_strokes(
     axes: Axes, strokes: Sequence[Stroke], layout: Layout, offset: Floats, points: float
 ) -> None:
-    """All edges of a panel, each with its label where that covers neither a box nor another
+    """Draw all edges of a panel, each with its label where that covers neither a box nor another
     label.
+
+    `offset`, shape (2,), is the place of the layout's corner in the panel.
     """
     taken = [
         (*(centre + offset), *size) for centre, size in zip(layout.centre, layout.size, strict=True)
@@ -116,7 +132,12 @@ def paint_strokes(
 
 
 def paint_stroke(axes: Axes, stroke: Stroke, route: Floats, points: float) -> None:
-    """One edge along its route, from the first to the second variable of the pair."""
+    """Draw one edge along its route, from the first to the second variable of the pair.
+
+    The route has shape (1 + 3 m, 2), as `curve` makes it. The line is shortened by the room of its
+    two ends, along the horizontal. It is .13 wide, or .08 + .3 s for a strength s. A double arrow
+    is a wide line with a white one inside.
+    """
     body = route.copy()  # without the room of its ends, where it runs horizontally
     for place, beside, end in ((0, 1, stroke.endpoints[0]), (-1, -2, stroke.endpoints[1])):
         body[place, 0] += np.sign(route[beside, 0] - route[place, 0]) * _ROOM[end]
@@ -150,7 +171,9 @@ def paint_stroke(axes: Axes, stroke: Stroke, route: Floats, points: float) -> No
 
 
 def label_of(stroke: Stroke) -> str:
-    """The text beside an edge."""
+    """The text beside an edge: its label, then "not tested" or a question mark where it is in
+    doubt.
+    """
     doubt = "not tested" if stroke.untested else "?" if stroke.uncertain else ""
     return " ".join(part for part in (stroke.label, doubt) if part)
 
@@ -158,6 +181,9 @@ def label_of(stroke: Stroke) -> str:
 def _paint_label(
     axes: Axes, stroke: Stroke, words: str, where: Sequence[float], points: float
 ) -> None:
+    """Write the words at a place on a patch of white, in the colour of their line if it is dark
+    enough.
+    """
     patch = {"facecolor": "white", "edgecolor": "none", "pad": 0.08 * points, "alpha": 0.9}
     axes.text(
         where[0],
@@ -176,7 +202,9 @@ def _paint_label(
 def paint_legend(
     axes: Axes, samples: Sequence[LegendEntry], left: float, top: float, width: float, points: float
 ) -> None:
-    """The samples in rows, each with its words."""
+    """Draw the samples in rows, each with its words; `left` and `top` are the corner of the
+    legend.
+    """
     for sample, (x, y) in zip(samples, legend_places(samples, width), strict=True):
         route = np.array([(left + x + LEGEND_SAMPLE * third / 3, top + y) for third in range(4)])
         paint_stroke(axes, sample.stroke, route, points)
@@ -200,7 +228,11 @@ def paint_legend(
 
 
 def legend_places(samples: Sequence[LegendEntry], width: float) -> list[tuple[float, float]]:
-    """The start of every sample, in rows no wider than `width`."""
+    """The start of every sample, (x, y) from the corner of the legend, in rows no wider than
+    `width`.
+
+    A sample that is wider than a row has a row of its own.
+    """
     places = []
     x = 0.0
     y = LEGEND_LINE / 2
@@ -215,7 +247,7 @@ def legend_places(samples: Sequence[LegendEntry], width: float) -> list[tuple[fl
 
 
 def legend_height(samples: Sequence[LegendEntry], width: float) -> float:
-    """The height that the legend takes."""
+    """The height that the legend takes; 0 without samples."""
     return (
         max((y for _, y in legend_places(samples, width)), default=-LEGEND_LINE / 2)
         + LEGEND_LINE / 2
@@ -241,9 +273,11 @@ def _glyphs() -> frozenset[int]:
 def _dashes(
     stroke: Stroke, number: int, count: int, unit: float
 ) -> str | tuple[float, tuple[float, ...]]:
-    """Colours take turns along the line; an uncertain line is dotted, an untested one sparsely.
+    """The line style of one of the `count` colours of a line, as matplotlib takes it.
 
-    `unit` is the font size in line widths.
+    Colours take turns along the line, .8 each: colour `number` is drawn where it is its turn. With
+    one colour, an uncertain line is dotted, an untested one sparsely, a conflict in short dashes,
+    and a hidden common cause in long ones. `unit` is the font size in line widths.
     """
     if count > 1:
         return -0.8 * unit * number, (0.8 * unit, 0.8 * unit * (count - 1))
@@ -259,7 +293,12 @@ def _dashes(
 def _paint_end(
     axes: Axes, end: Endpoint, tip: Floats, base: Floats, colour: str, points: float
 ) -> None:
-    """One end; a mixed one is a hollow arrow."""
+    """Draw one end of a line: an arrow, a hollow arrow (mixed), a circle, a cross (conflict), or
+    nothing.
+
+    `tip`, shape (2,), touches the box, and `base` is where the line ends: their order says which
+    way the end points.
+    """
     away = float(np.sign(base[0] - tip[0]))
     if end is Endpoint.ARROW:
         outline = np.array(
@@ -309,8 +348,12 @@ def _paint_end(
 
 
 def label_place(route: Floats, words: str, taken: Sequence[Rectangle]) -> Rectangle:
-    """The place of a label: the first one on its line that is free, else the middle."""
-    found = [_label_at(route, share, words) for share in (0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8)]
+    """The place of a label: the first one on its line that is free, else the middle.
+
+    Seven shares of the line are tried, from its middle outwards. A place is free if its rectangle
+    overlaps none that is taken: |x - x'| < (w + w') / 2 and the same of heights.
+    """
+    rectangles = [_label_at(route, share, words) for share in (0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8)]
 
     def is_free(one: Rectangle) -> bool:
         return not any(
@@ -321,12 +364,14 @@ def label_place(route: Floats, words: str, taken: Sequence[Rectangle]) -> Rectan
             for other in taken
         )
 
-    return next(filter(is_free, found), found[0])
+    return next(filter(is_free, rectangles), rectangles[0])
 
 
 def _label_at(route: Floats, share: float, words: str) -> Rectangle:
-    """The label at a share of the middle curve; above a line that it would hide, and beside a
-    vertical one.
+    """The rectangle of a label at a share t of the middle curve of its route.
+
+    With control points a, b, c, d that is (1 - t)^3 a + 3 (1 - t)^2 t b + 3 (1 - t) t^2 c + t^3 d.
+    A label stands above a line that it would hide, and beside a vertical one.
     """
     middle = 3 * ((len(route) - 1) // 3 // 2)
     a, b, c, d = route[middle : middle + 4]

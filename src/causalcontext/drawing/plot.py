@@ -1,6 +1,10 @@
 """`result.plot()`: one panel per context, the labeled union, two contexts compared, or a summary
 over lags.
 
+A picture is made in two steps. `result_picture` decides what is drawn, as plain values; `painted`
+draws that on axes of matplotlib, new ones or the caller's. All panels of a picture share one
+layout, so that a reader can compare them by place.
+
 In Jupyter a result is the picture of its labeled union and a table of its edges; names are escaped.
 """
 
@@ -80,7 +84,14 @@ def result_picture(
     contexts: Sequence[Any] | None = None,
     probabilities: bool = False,
 ) -> Picture:
-    """The picture of a result, of one of the kinds that it has."""
+    """The picture of a result, of one of the kinds that it has.
+
+    Parameters
+    ----------
+    kind : "contexts", "union" or "difference"; with lags also "time-series" and "summary"
+    contexts : those that are shown, or the two that are compared; by default all, and the first two
+    probabilities : whether labels say how probable an edge is, from draws of graphs by their score
+    """
     thin = result.thin
     result = result.searched
     time_kinds = () if result.series is None else drawn.TIME_KINDS
@@ -109,7 +120,10 @@ def result_picture(
 def _compared_contexts(
     result: ContextGraphs, thin: ThinLevels | None, contexts: Sequence[Any] | None
 ) -> tuple[Any, Any]:
-    """The two contexts of a difference: the chosen ones, else the first two."""
+    """The two contexts of a difference: the chosen ones, else the first two.
+
+    A context with too few rows has no graph of its own, and is refused.
+    """
     chosen = tuple(result.contexts[:2] if contexts is None else contexts)
     if thin is not None and (len(result.contexts) < 2 or set(chosen) & set(thin.values)):
         raise OptionError(f"kind is 'difference', but {thin.warning}: there is nothing to compare")
@@ -143,7 +157,7 @@ def _context_panel(
 
 
 def graph_picture(graph: Graph) -> Picture:
-    """The picture of a graph."""
+    """The picture of a graph by itself: one panel without a title, and the marks in its legend."""
     panel = drawn.graph_panel(graph)
     return Picture((panel,), graph_legend([panel], graph.kind), layout(graph), ())
 
@@ -154,8 +168,10 @@ def painted(
     path: str | FilePath | None,
     dpi: float = 150,
 ) -> tuple[Axes, ...]:
-    """The picture on new axes or on those given, the legend below the last one, and in a file if
-    there is a path.
+    """The axes with the picture, the legend below the last panel, and a file if there is a path.
+
+    `axes` of the caller are one for each panel; they keep their place and size, and the letters
+    become as small as that asks.
     """
     from matplotlib import pyplot
 
@@ -172,8 +188,12 @@ def painted(
 
 
 def _summary_picture(result: ContextGraphs) -> Picture:
-    """The picture of all lags in one: a label has the lags of a link, a box those at which a
-    variable acts on itself.
+    """The picture of all lags in one: a label has the lags of a link, a box those of a variable on
+    itself.
+
+    Links of all lags between two variables are one stroke, which carries the colours of the
+    contexts that have any of them. Where each causes the other, at different lags, its mark is
+    `<=>`, and the legend says what that means here.
     """
     names = (*series_of(result).variables, *series_of(result).covariates)
     pairs: dict[tuple[int, int], list[SummaryEdge]] = {}
@@ -222,8 +242,12 @@ def _listed(lags: Sequence[int]) -> str:
 
 
 def paint_figure(picture: Picture, make_figure: Callable[..., Figure]) -> tuple[Axes, ...]:
-    """A figure with the panels in a grid and the legend below, as large as its contents at a
-    readable size.
+    """The axes of a new figure with the panels in a grid and the legend below.
+
+    The figure is as large as its contents at a readable size: `LETTER_POINTS`, or less where it
+    would be too large, down to `SMALLEST_LETTER`. Of all numbers of columns it takes the one with
+    the smallest |log(r / 1.5)| + 1.1 log(cells / panels), r being the ratio of width to height:
+    neither a ribbon nor a tower, with few empty places.
     """
     shared = picture.layout
     samples = picture.samples
@@ -250,16 +274,16 @@ def paint_figure(picture: Picture, make_figure: Callable[..., Figure]) -> tuple[
     for number, panel in enumerate(picture.panels):
         row, column = divmod(number, columns)
         bottom = (below + tall * (rows - 1 - row)) / height
-        one = figure.add_axes((column / columns, bottom, 1 / columns, tall / height))
-        _paint_panel(one, panel, shared, picture.contexts, ())
-        chosen.append(one)
+        panel_axes = figure.add_axes((column / columns, bottom, 1 / columns, tall / height))
+        _paint_panel(panel_axes, panel, shared, picture.contexts, ())
+        chosen.append(panel_axes)
     foot = figure.add_axes((0.0, 0.0, 1.0, below / height), label="legend")
     paint_legend(foot, samples, 1.0, 0.5, width - 2, prepare(foot, width, below))
     return tuple(chosen)
 
 
 def given_axes(axes: Axes | Sequence[Axes], count: int, what: str) -> tuple[Axes, ...]:
-    """The axes of the caller, if there is one for each of so many things."""
+    """The axes of the caller as a tuple; refused if there is not one for each of `count` things."""
     chosen: tuple[Axes, ...] = tuple(np.atleast_1d(np.asarray(axes, dtype=object)).ravel().tolist())
     if len(chosen) != count:
         raise OptionError(f"got {len(chosen)} axes for {count} {what}")
@@ -269,7 +293,12 @@ def given_axes(axes: Axes | Sequence[Axes], count: int, what: str) -> tuple[Axes
 def axes_for(
     count: int, what: str, axes: Axes | Sequence[Axes] | None, size: tuple[float, float]
 ) -> tuple[Axes, ...]:
-    """The axes of the caller, or a figure of panels of some size, a few beside each other."""
+    """The axes of the caller, or those of a new figure of panels, up to `MOST_TABLE_COLUMNS` in a
+    row.
+
+    `size` is the width and height of a panel in inches; `what` names the panels if there are too
+    few axes.
+    """
     if axes is not None:
         return given_axes(axes, count, what)
     from matplotlib import pyplot
@@ -297,8 +326,10 @@ def figure_of(axes: Sequence[Axes]) -> Figure:
 
 
 def save_picture(axes: Sequence[Axes], path: str | FilePath | None, dpi: float) -> None:
-    """Write the figure to a file, if there is a path, whole or not at all; the same picture gives
-    the same file.
+    """Write the figure to a file, if there is a path, whole or not at all.
+
+    The same picture gives the same file: dates are left out, and names inside an SVG depend on its
+    contents alone.
     """
     if path is None:
         return
@@ -319,6 +350,9 @@ def _paint_panel(
     contexts: tuple[int, ...],
     samples: Sequence[LegendEntry],
 ) -> None:
+    """Draw a panel on its axes: title, strokes, boxes, and the samples of a legend, if any,
+    below.
+    """
     below = legend_height(samples, shared.width - 2) if samples else 0.0
     width = max(shared.width, 20.0)
     points = prepare(axes, width, shared.height + TITLE_HEIGHT + below)
@@ -340,20 +374,26 @@ def _paint_panel(
 
 
 def result_html(result: ContextGraphs, about: str, warnings: Sequence[str] = ()) -> str:
-    """A result: one line about the run, the warnings, the labeled union as a picture, its edges as
-    a table.
+    """The HTML of a result in a notebook.
+
+    It has one line about the run, the warnings, the labeled union as a picture, where that is small
+    enough (`MOST_DRAWN_VARIABLES`), and its edges as a table.
     """
     picture = (
         _svg(result_picture(result, "union")) if len(result.names) <= MOST_DRAWN_VARIABLES else ""
     )
-    told = "".join(f"<li>{html.escape(printable(sentence))}</li>" for sentence in warnings)
-    careful = f"<p><strong>What to be careful about</strong></p><ul>{told}</ul>" if told else ""
+    sentences = "".join(f"<li>{html.escape(printable(sentence))}</li>" for sentence in warnings)
+    careful = (
+        f"<p><strong>What to be careful about</strong></p><ul>{sentences}</ul>" if sentences else ""
+    )
     table = union_html(result.labeled_union)
     return f"<div><p>{html.escape(about)}</p>{careful}{picture}{table}</div>"
 
 
 def union_html(union: LabeledUnion) -> str:
-    """The labeled union as a table."""
+    """The labeled union as an HTML table of at most `MOST_TABLE_ROWS` edges, with their
+    contexts.
+    """
     rows = [
         (
             f"{edge.source} {edge.mark} {edge.target}",
@@ -377,7 +417,7 @@ def union_html(union: LabeledUnion) -> str:
 
 
 def graph_svg(graph: Graph) -> str | None:
-    """A graph as a picture, if it is small enough for one."""
+    """The SVG of a graph, or None if it is too large for a picture."""
     return _svg(graph_picture(graph)) if 0 < len(graph.names) <= MOST_DRAWN_VARIABLES else None
 
 

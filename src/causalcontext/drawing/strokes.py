@@ -81,7 +81,10 @@ Shades = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Stroke:
-    """One edge as drawn."""
+    """One edge as drawn: its ends, colours, width, and whether it is in doubt.
+
+    Positions are those of the result's variables, so that a stroke needs a layout to be drawn.
+    """
 
     pair: tuple[int, int]  # positions i < j of its variables
     endpoints: tuple[Endpoint, Endpoint]  # at i and at j
@@ -108,30 +111,33 @@ class Panel:
 
 
 def graph_panel(graph: Graph) -> Panel:
-    """A graph by itself."""
+    """The panel of a graph by itself, without a title: strokes in ink, without strengths."""
     return Panel("", tuple(Stroke(pair, endpoints_of(graph, pair)) for pair in _edges(graph)))
 
 
 def context_panel(result: ContextGraphs, value: Any, probabilities: bool = False) -> Panel:
-    """The graph of one context; edges that not all contexts have are in its colour.
+    """The panel of one context; edges that not all contexts have are in its colour, others in ink.
 
-    With `probabilities` a label has how probable an edge is, from draws of graphs.
+    With `probabilities` a label has how probable an edge is: the share of graphs, drawn by their
+    score, with an arrow either way in this context. The title has the rows.
     """
     draws = result._effect_draws() if probabilities else None
     if isinstance(draws, str):
         raise OptionError(f"probabilities is True, but no graphs were drawn: {draws}")
-    place = context_place(result.contexts, value)
+    position = context_place(result.contexts, value)
     graph = result.graphs[value]
     shares = (
-        np.zeros((len(result.names),) * 2) if draws is None else draws.edges[:, place].mean(axis=0)
+        np.zeros((len(result.names),) * 2)
+        if draws is None
+        else draws.edges[:, position].mean(axis=0)
     )
     everywhere = np.all([other.adjacency for other in result.graphs.values()], axis=0)
-    own = context_colour(result.contexts, place)
+    context_shade = context_colour(result.contexts, position)
     strokes = tuple(
         Stroke(
             pair,
             endpoints_of(graph, pair),
-            (INK if everywhere[pair] else own,),
+            (INK if everywhere[pair] else context_shade,),
             _strength(result, pair, [value]),
             _uncertain(result, pair, [value]),
             share_text(shares[pair] + shares[pair[::-1]]) if probabilities else "",
@@ -140,16 +146,19 @@ def context_panel(result: ContextGraphs, value: Any, probabilities: bool = False
         for pair in _edges(graph)
     )
     title = "all rows" if result.context is None else context_title(result, value)
-    return Panel(f"{title}   ({result.data.rows[place]:,} rows)", strokes)
+    return Panel(f"{title}   ({result.data.rows[position]:,} rows)", strokes)
 
 
 def union_panel(result: ContextGraphs) -> Panel:
-    """The labeled union: edges that not all contexts have carry the colours and names of those that
-    do.
+    """The panel of the labeled union: edges carry the colours and names of the contexts that have
+    them.
+
+    An edge of all contexts is in ink, without a name. Where too many would have names
+    (`MOST_PICTURE_LABELS`), colours alone must do.
     """
     graph = result.union
     having = {
-        pair: [value for value, one in result.graphs.items() if one.endpoints[pair]]
+        pair: [value for value, other in result.graphs.items() if other.endpoints[pair]]
         for pair in _edges(graph)
     }
     labelled = (
@@ -173,23 +182,25 @@ def union_panel(result: ContextGraphs) -> Panel:
 def difference_panel(
     result: ContextGraphs, first: Any, second: Any, x: Sequence[float] | None = None
 ) -> Panel:
-    """Two contexts compared: what they share is pale, what one of them lacks has the colour of the
-    other.
+    """The panel of two contexts compared.
 
-    Two marks of an edge are read from left to right; `x` says where the variables stand.
+    An edge with the same marks in both is pale. One that a context lacks has the colour of the
+    other, and one with two marks has both colours, and the marks as its label, `→ | ←`. These are
+    read from left to right: `x`, shape (variables,), says where the variables stand.
     """
-    two = (first, second)
+    compared = (first, second)
     colours = two_colours(result, first, second)
     strokes = []
     either = result.graphs[first].adjacency | result.graphs[second].adjacency
     for i, j in np.argwhere(np.triu(either)).tolist():
-        pair, (left, right) = (i, j), (i, j) if x is None or x[i] <= x[j] else (j, i)
-        both = [endpoints_of(result.graphs[value], pair) for value in two]
+        pair = (i, j)
+        left, right = (i, j) if x is None or x[i] <= x[j] else (j, i)
+        both = [endpoints_of(result.graphs[value], pair) for value in compared]
         same = both[0] == both[1]
-        there = [place for place in (0, 1) if any(both[place])]
-        having = [two[place] for place in there]
-        shades = tuple(colours[place] for place in there)
-        marks = [mark_of(result.graphs[value].endpoints, left, right) for value in two]
+        present = [side for side in (0, 1) if any(both[side])]
+        having = [compared[side] for side in present]
+        shades = tuple(colours[side] for side in present)
+        marks = [mark_of(result.graphs[value].endpoints, left, right) for value in compared]
         label = (
             " | ".join(_ARROWS.get(mark, mark) for mark in marks)
             if len(having) == 2 and not same
@@ -198,7 +209,7 @@ def difference_panel(
         strokes.append(
             Stroke(
                 pair,
-                both[there[0]],
+                both[present[0]],
                 (SOFT,) if same else shades,
                 _strength(result, pair, having),
                 _uncertain(result, pair, having),
@@ -210,8 +221,8 @@ def difference_panel(
 
 
 def two_colours(result: ContextGraphs, first: Any, second: Any) -> tuple[str, str]:
-    """The colours of two contexts; if there are too many for a colour each, the first two
-    colours.
+    """The colours of two contexts; the first two colours if there are too many contexts for one
+    each.
     """
     one = context_place(result.contexts, first)
     other = context_place(result.contexts, second)
@@ -238,14 +249,15 @@ def text_colour(colours: Sequence[str]) -> str:
 
 
 def share_colour(count: int, total: int) -> str:
-    """From light (in few contexts) to dark (in nearly all), for more contexts than there are
-    colours.
+    """The shade of an edge that `count` of `total` contexts have, from light to dark.
+
+    It stands for the names of contexts where there are more of these than colours.
     """
     return _FEW_TO_MANY[min(int(len(_FEW_TO_MANY) * count / total), len(_FEW_TO_MANY) - 1)]
 
 
 def check_picture_path(path: str | FilePath | None) -> None:
-    """Return if a picture can be written there, or is not to be written."""
+    """Refuse a path whose ending is no picture's, or that cannot be written; None is no file."""
     if path is None:
         return
     ending = FilePath(path).suffix.lower().removeprefix(".")
@@ -257,44 +269,50 @@ def check_picture_path(path: str | FilePath | None) -> None:
 
 
 def context_title(result: ContextGraphs, value: Any) -> str:
-    """A context in a heading, on one line."""
+    """A context in a heading, on one line: `soil = wet`, or `soil = wet, season = 2`."""
     names = [result.names[position] for position in result.cells.positions]
     values = value if len(names) > 1 else (value,)
     made_of = {shown(name): shown(source) for name, source in result.made_of.items()}
     return fixed_words(
-        {shown(name): shown(one) for name, one in zip(names, values, strict=True)}, made_of
+        {shown(name): shown(level) for name, level in zip(names, values, strict=True)}, made_of
     )
 
 
 def contexts_title(result: ContextGraphs, values: Sequence[Any]) -> str:
-    """Some contexts on one line; of several context variables, the values that all of these and no
-    others have.
+    """Some contexts on one line: `soil = wet, dry`.
+
+    Of several context variables, the values that all of these and no others have, `soil = wet`; if
+    there are no such values, every context by itself, separated by bars.
     """
     if len(result.cells.positions) == 1:
         return f"{result.context} = {', '.join(map(str, values))}"
     common = {
-        place: one
-        for place, one in enumerate(values[0])
-        if all(other[place] == one for other in values)
+        part: level
+        for part, level in enumerate(values[0])
+        if all(other[part] == level for other in values)
     }
     if sum(
-        all(value[place] == one for place, one in common.items()) for value in result.contexts
+        all(value[part] == level for part, level in common.items()) for value in result.contexts
     ) > len(values):
         return " | ".join(context_title(result, value) for value in values)
     names = [result.names[position] for position in result.cells.positions]
-    return fixed_words({names[place]: one for place, one in common.items()}, result.made_of)
+    return fixed_words({names[part]: level for part, level in common.items()}, result.made_of)
 
 
 def shown(value: Any) -> str:
-    """A context value or name as it is written in titles and legends."""
+    """A context value or name as it is written in titles and legends: printable, at most 40
+    characters.
+    """
     return shortened(printable(_words(value)), 40)
 
 
 def _words(value: Any) -> str:
+    """A context value as text; the values of a combination with commas."""
     return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
 def _edges(graph: Graph) -> list[tuple[int, int]]:
+    """The pairs i < j of a graph that have an edge, row by row."""
     return [(i, j) for i, j in np.argwhere(np.triu(graph.endpoints)).tolist()]
 
 
@@ -304,7 +322,10 @@ def endpoints_of(graph: Graph, pair: tuple[int, int]) -> tuple[Endpoint, Endpoin
 
 
 def colours_of(result: ContextGraphs, having: Sequence[Any]) -> tuple[str, ...]:
-    """The colours of an edge that these contexts have."""
+    """The colours of an edge that these contexts have, which take turns along its line.
+
+    That is ink if all have it, one colour each if there are enough, else a shade for their number.
+    """
     if len(having) == len(result.contexts):
         return (INK,)
     if not has_own_colours(result.contexts):
@@ -315,6 +336,9 @@ def colours_of(result: ContextGraphs, having: Sequence[Any]) -> tuple[str, ...]:
 
 
 def _label(result: ContextGraphs, having: Sequence[Any]) -> str:
+    """The names of the contexts that have an edge; empty if all do, and their number if they are
+    many.
+    """
     if len(having) == len(result.contexts):
         return ""
     if len(having) > MOST_NAMED_CONTEXTS:
@@ -325,17 +349,23 @@ def _label(result: ContextGraphs, having: Sequence[Any]) -> str:
 
 
 def _strength(result: ContextGraphs, pair: tuple[int, int], having: Sequence[Any]) -> float | None:
-    """The smallest measured strength in these contexts, as `edges()` has it."""
-    found = [
+    """The smallest measured strength in these contexts, as `edges()` has it, at most 1; None
+    without any.
+    """
+    strengths = [
         abs(result.strength(result.names[pair[0]], result.names[pair[1]], value))
         for value in having
     ]
-    measured = [value for value in found if np.isfinite(value)]
+    measured = [value for value in strengths if np.isfinite(value)]
     return min(1.0, min(measured)) if measured else None
 
 
 def _uncertain(result: ContextGraphs, pair: tuple[int, int], having: Sequence[Any]) -> bool:
-    """True if the edge is in doubt in all of these contexts, and tested in one."""
+    """True if the edge is in doubt in all of these contexts, and tested in one.
+
+    In doubt is an edge that no test was run for, or that was kept with a p-value above alpha /
+    `NARROW_MARGIN`.
+    """
     entries = _entries(result, pair, having)
     near = result.settings.alpha / NARROW_MARGIN
     doubtful = all(entry.decision == Decision.UNTESTABLE or entry.p > near for entry in entries)
@@ -357,7 +387,7 @@ def _entries(result: ContextGraphs, pair: tuple[int, int], having: Sequence[Any]
 
 @dataclass(frozen=True)
 class LegendEntry:
-    """An entry of the legend: a stroke as it may look, and what that means."""
+    """An entry of the legend: a stroke as it may look, and its meaning in words."""
 
     stroke: Stroke
     words: str
@@ -366,25 +396,30 @@ class LegendEntry:
 def mark_meanings(
     endpoints: Iterable[tuple[Endpoint, Endpoint]], kind: GraphKind
 ) -> dict[str, str]:
-    """The meanings of the marks of these edges in graphs of that kind, each mark once and towards
-    its arrow.
+    """The meanings of the marks of these edges in graphs of that kind, each mark once.
+
+    `<--` is turned round, so that a mark and its mirror image are one entry. A mark without words
+    of its own has those of the first of its ends in `_ENDPOINT_WORDS`.
     """
     words = _WORDS | (_WORDS_IN_PAG if kind is GraphKind.PAG else {})
     turned = (sorted(ends, key=_TOWARDS_ARROW.index) for ends in endpoints)
-    found = {MARK_OF_ENDPOINTS[first, second] for first, second in turned}
+    occurring = {MARK_OF_ENDPOINTS[first, second] for first, second in turned}
     others = {
         mark: next(
             words for end, words in _ENDPOINT_WORDS.items() if end in endpoints_of_mark(mark)
         )
-        for mark in sorted(found - set(words))
+        for mark in sorted(occurring - set(words))
     }
-    return {mark: meaning for mark, meaning in (words | others).items() if mark in found}
+    return {mark: meaning for mark, meaning in (words | others).items() if mark in occurring}
 
 
 def graph_legend(
     panels: Sequence[Panel], kind: GraphKind = GraphKind.CPDAG
 ) -> tuple[LegendEntry, ...]:
-    """The marks of these panels."""
+    """The legend of the marks of these panels, an entry for each mark that occurs.
+
+    An entry shows the mark itself behind its words, but for the common arrow.
+    """
     meanings = mark_meanings(
         (stroke.endpoints for panel in panels for stroke in panel.strokes), kind
     )
@@ -400,8 +435,11 @@ def graph_legend(
 def legend(
     result: ContextGraphs, panels: Sequence[Panel], compared: tuple[Any, Any] | None = None
 ) -> tuple[LegendEntry, ...]:
-    """The marks, colours, widths and doubts of these panels; `compared` are the two contexts of a
-    difference.
+    """The legend of marks, colours, widths and doubts, with nothing that does not occur in these
+    panels.
+
+    `compared` are the two contexts of a difference, whose colours mean something else than those of
+    single contexts.
     """
     strokes = [stroke for panel in panels for stroke in panel.strokes]
     meanings = _colour_meanings(result, compared)
@@ -431,8 +469,10 @@ def legend(
 def _colour_meanings(
     result: ContextGraphs, compared: tuple[Any, Any] | None
 ) -> Iterator[tuple[Shades, str]]:
-    """Every colour that panels of contexts and unions may have, or the panel of two contexts that
-    are compared.
+    """The colours, or combinations of them, and their meanings in words.
+
+    Of a difference these are the colours of its two contexts, and the pale one of what they share.
+    Otherwise ink, and a colour for every context, or a shade for every number of them.
     """
     if compared is not None:
         colours = two_colours(result, *compared)
@@ -448,9 +488,9 @@ def _colour_meanings(
         return
     yield (INK,), "in all contexts"
     if has_own_colours(result.contexts):
-        for place, value in enumerate(result.contexts):
+        for number, value in enumerate(result.contexts):
             yield (
-                (context_colour(result.contexts, place),),
+                (context_colour(result.contexts, number),),
                 f"not in all: {context_title(result, value)}",
             )
         return

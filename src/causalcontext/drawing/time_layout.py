@@ -34,7 +34,11 @@ if TYPE_CHECKING:
 
 
 def result_layout(result: ContextGraphs) -> Layout:
-    """The layout of a result: over time with lags, else causes left of effects."""
+    """The layout of a result: over time with lags, else causes left of effects.
+
+    Columns are the lags that have a link, the largest one on the left, and the present. Rows are
+    the variables. Room for the widest label is kept between columns.
+    """
     if result.series is None:
         return layout(result.union)
     arcs = [
@@ -43,7 +47,7 @@ def result_layout(result: ContextGraphs) -> Layout:
     variables = [*result.series.variables, *result.series.covariates]
     lags = np.array([split(name)[1] for name in result.names])
     home = np.array([variables.index(split(name)[0]) for name in result.names])
-    kept = sorted({0, *(int(lags[place]) for arc in arcs for place in arc)}, reverse=True)
+    kept = sorted({0, *(int(lags[node]) for arc in arcs for node in arc)}, reverse=True)
     labels = {
         stroke.pair: 0.78 * text_width(stroke.label) for stroke in union_panel(result).strokes
     }
@@ -70,7 +74,17 @@ def lagged_lines(names: Sequence[str]) -> tuple[tuple[str, ...], ...]:
 
 
 def sorted_rows(count: int, links: Sequence[Arc]) -> Ints:
-    """The row of every variable: moved one at a time as long as that makes the links shorter."""
+    """The row of every variable, shape (count,), so that links are short.
+
+    One variable after the other moves to the row at which the sum of |row(i) - row(j)| over all
+    links is smallest, the others closing up; it ends after a round without any gain. That is a
+    local minimum, and the same one for the same links.
+
+    Parameters
+    ----------
+    count : the number of variables
+    links : pairs of variables; those of a variable with itself have no length
+    """
     first, second = (
         np.array([link for link in links if link[0] != link[1]], dtype=np.intp).reshape(-1, 2).T
     )
@@ -91,7 +105,23 @@ def sorted_rows(count: int, links: Sequence[Arc]) -> Ints:
 
 
 class _Grid:
-    """Boxes in columns and rows, and the links between them."""
+    """Boxes in columns and rows, and the links between them.
+
+    Links are made in an order in which each step needs the one before: the gaps between rows that a
+    link passes, the tracks beside a column, the order of links at each side of a box, then sizes,
+    columns and heights.
+
+    Attributes
+    ----------
+    column, row : shape (boxes,), the place of every box in the grid; column -1 for hidden ones
+    inside, across : links inside a column, and from one to another
+    gaps : by link and column that it passes, the row above which it passes
+    track : by link inside a column, its vertical line, 0 being next to the boxes
+    sides : by box and side (0 left, 1 right), the links there from top to bottom
+    left, right : shape (columns,), the ends of every column
+    y : shape (rows,), the middle of every row
+    threads : by link and column that it passes, its height there
+    """
 
     def __init__(
         self,
@@ -112,8 +142,8 @@ class _Grid:
         self.track = self._tracks()
         self.sides = self._sides()
         links = [
-            max(len(self.sides.get((place, side), ())) for side in (0, 1))
-            for place in range(len(lines))
+            max(len(self.sides.get((box, side), ())) for side in (0, 1))
+            for box in range(len(lines))
         ]
         self.size = np.array([box_size(line) for line in lines])
         self.size[:, 1] = np.maximum(self.size[:, 1], 0.6 + PORT_GAP * np.array(links))
@@ -122,6 +152,11 @@ class _Grid:
         self.centre = np.column_stack([(self.left[column] + self.right[column]) / 2, self.y[row]])
 
     def layout(self) -> Layout:
+        """The boxes and the routes of all links.
+
+        Hidden boxes have size 0. The picture is as high as its boxes and links are, and wide enough
+        for labels beside the present.
+        """
         hidden = self.column < 0
         self.size[hidden] = 0.0
         self.centre[hidden] = 0.0
@@ -148,8 +183,12 @@ class _Grid:
         return Layout(self.lines, self.centre, self.size, routes, width, height)
 
     def _passed_gaps(self) -> dict[tuple[Arc, int], int]:
-        """For every link and column that it passes, the row above which it passes."""
-        found: dict[tuple[Arc, int], int] = {}
+        """The row above which a link passes a column, by link and column.
+
+        It is the gap next to the straight line between both boxes; of two that are as near, the one
+        with fewer links. Steep links choose first, since they have the least choice.
+        """
+        gaps: dict[tuple[Arc, int], int] = {}
         load: dict[tuple[int, int], int] = {}
         for i, j in sorted(
             self.across, key=lambda arc: abs(self.row[arc[0]] - self.row[arc[1]]), reverse=True
@@ -159,41 +198,48 @@ class _Grid:
                 row = float(self.row[i] + share * (self.row[j] - self.row[i]))
                 near = [int(np.ceil(row))] if row % 1 else [int(row), int(row) + 1]
                 gap = min(near, key=lambda gap: load.get((passed, gap), 0))
-                found[(i, j), passed] = gap
+                gaps[(i, j), passed] = gap
                 load[passed, gap] = load.get((passed, gap), 0) + 1
-        return found
+        return gaps
 
     def _tracks(self) -> dict[Arc, int]:
-        """The track of every link inside a time step: short ones next to the boxes, none on top of
-        another.
+        """The track of every link inside a time step: short ones next to the boxes.
+
+        Two links may share a track if their rows do not overlap. Shortest first, each takes the
+        first track that is free.
         """
-        found: dict[Arc, int] = {}
+        tracks: dict[Arc, int] = {}
         spans = {arc: sorted(self.row[list(arc)].tolist()) for arc in self.inside}
         for arc in sorted(spans, key=lambda arc: spans[arc][1] - spans[arc][0]):
             low, high = spans[arc]
             taken = {
                 track
-                for other, track in found.items()
+                for other, track in tracks.items()
                 if max(low, spans[other][0]) < min(high, spans[other][1])
             }
-            found[arc] = next(track for track in range(len(taken) + 1) if track not in taken)
-        return found
+            tracks[arc] = next(track for track in range(len(taken) + 1) if track not in taken)
+        return tracks
 
     def _sides(self) -> dict[tuple[int, int], list[Arc]]:
-        """The links at the left (0) and right (1) side of every box, from top to bottom, so that
-        few cross there.
+        """The links at the left (0) and right (1) side of every box, from top to bottom.
+
+        A link leaves at the right. It enters at the left, but for links inside a time step, which
+        come back to the right side. They are sorted by direction, so that few cross there.
         """
-        found: dict[tuple[int, int], list[Arc]] = {}
+        sides: dict[tuple[int, int], list[Arc]] = {}
         for arc in self.arcs:
-            found.setdefault((arc[0], 1), []).append(arc)
-            found.setdefault((arc[1], int(arc in self.track)), []).append(arc)
-        for (box, _), links in found.items():
+            sides.setdefault((arc[0], 1), []).append(arc)
+            sides.setdefault((arc[1], int(arc in self.track)), []).append(arc)
+        for (box, _), links in sides.items():
             links.sort(key=lambda arc: self._direction(box, arc))
-        return found
+        return sides
 
     def _direction(self, box: int, arc: Arc) -> tuple[float, float]:
-        """The direction of a link, seen from a box: up before down, and outer
-        tracks in the middle.
+        """The direction of a link, seen from a box, as a key to sort by: up before down.
+
+        Links inside the time step are outermost (-1 and 1), the outer tracks of these in the
+        middle; the others are sorted by the rows that they go to, or by the gap that they pass
+        next.
         """
         other = arc[0] + arc[1] - box
         if arc in self.track:
@@ -205,8 +251,10 @@ class _Grid:
         return 0.0, float(self.row[other] - self.row[box])
 
     def _columns(self) -> tuple[Floats, Floats]:
-        """The left and right end of every column, with room for its tracks and for the links behind
-        it.
+        """The left and right end of every column, shape (columns,) each.
+
+        All boxes of a column get its width. Behind a column is room for the links that pass there,
+        and for the widest of their labels.
         """
         count = int(self.column.max()) + 1
         left = np.full(count, LAYOUT_MARGIN)
@@ -224,7 +272,12 @@ class _Grid:
         return left, right
 
     def _heights(self) -> tuple[Floats, dict[tuple[Arc, int], float]]:
-        """The y of every row, and of every link where it passes a column."""
+        """The y of every row, shape (rows,), and of every link where it passes a column.
+
+        A gap between two rows is as high as the most links that pass it at any column need,
+        `TRACK_GAP` each, and at least `TIME_ROW_GAP`; links are spread evenly in it, in the order
+        of the rows that they connect.
+        """
         rows = int(self.row.max()) + 1
         half = [max(self.size[self.row == row, 1]) / 2 for row in range(rows)]
         above: dict[tuple[int, int], list[Arc]] = {}
@@ -252,6 +305,7 @@ class _Grid:
         return y, threads
 
     def _port(self, box: int, side: int, arc: Arc) -> tuple[float, float]:
+        """The point (x, y) at which a link touches a side of a box; links are `PORT_GAP` apart."""
         links = self.sides[box, side]
         x = self.centre[box, 0] + (side - 0.5) * self.size[box, 0]
         return float(x), float(
@@ -259,6 +313,9 @@ class _Grid:
         )
 
     def _across(self, arc: Arc) -> Floats:
+        """The route of a link from one column to another, straight through the columns that it
+        passes.
+        """
         i, j = arc
         points = [self._port(i, 1, arc)]
         for passed in range(self.column[i] + 1, self.column[j]):
@@ -267,6 +324,11 @@ class _Grid:
         return curve([*points, self._port(j, 0, arc)], BEND_SHARE)
 
     def _beside(self, arc: Arc) -> Floats:
+        """The route of a link inside a time step: out at the right, along its track, and back.
+
+        Four curves: to the track with a rounded corner, along it, and back with another one. The
+        corners are `CORNER_RADIUS` wide, or half the way where that is shorter.
+        """
         start, end = (self._port(box, 1, arc) for box in arc)
         x = float(self.right[self.column[arc[0]]]) + 2.0 + TRACK_GAP * self.track[arc]
         turn = min(CORNER_RADIUS, abs(end[1] - start[1]) / 2) * np.sign(end[1] - start[1])
