@@ -69,7 +69,7 @@ class HiddenCauseModel(NamedTuple):
 def unlinked(
     columns: tuple[EquationColumns, ...], some: Sequence[int]
 ) -> tuple[EquationColumns, ...]:
-    """The equations without links between some variables."""
+    """The equations without links between `some` variables, in either direction."""
     return tuple(
         frozenset(column for column in own if column[0] not in some) if effect in some else own
         for effect, own in enumerate(columns)
@@ -77,8 +77,19 @@ def unlinked(
 
 
 class _Fit:
-    """Correlated errors of some equations: the errors by columns, their covariance, and the
-    log-likelihood.
+    """Correlated errors of the equations of children: a fit by residual iterative conditional
+    fitting.
+
+    In a round, each equation is fitted by least squares on its columns and on the errors of the
+    others, weighted by the inverse of their covariance (its "siblings"). Every round raises the
+    likelihood; it ends when that gains less than `CORRELATION_CONVERGED`.
+
+    Attributes
+    ----------
+    errors : shape (children, columns), each error as a sum of the columns of all equations
+    omega : shape (children, children), their covariance a row
+    table : by pair of children, cross products of all columns, weighted by both noises
+    value : the log-likelihood, less what no model changes
     """
 
     def __init__(
@@ -114,13 +125,16 @@ class _Fit:
                 break
 
     def cross(self) -> Floats:
-        """The cross products of the errors, a row."""
+        """The mean cross products of the errors, shape (children, children): e_i' T_ij e_j / n."""
         e = self.errors
         m = range(len(self.errors))
         return np.array([[e[i] @ self.table[i][j] @ e[j] for j in m] for i in m]) / self.climb.n
 
     def likelihood(self) -> float:
-        """The log-likelihood, less what no model changes; -inf where errors are tied."""
+        """The log-likelihood, less what no model changes; -inf where errors are tied.
+
+        That is -n / 2 (log |omega| + tr(omega^-1 S) - m), S being the cross products of m errors.
+        """
         sign, determinant = np.linalg.slogdet(self.omega)
         if sign <= 0 or determinant < -30.0:
             return -np.inf
@@ -145,7 +159,12 @@ class _Fit:
     def regression(
         self, i: int, design: Sequence[int], near: tuple[Floats, Floats, Floats]
     ) -> tuple[Floats, float]:
-        """Slopes of an equation, those of its siblings last, and the variance that is left."""
+        """The slopes of equation i, those of its siblings last, and the variance that is left, a
+        row.
+
+        `design` are the places of its columns, `near` what `siblings` has for it. The normal
+        equations hold cross products only, so that no fit reads rows.
+        """
         self.climb.work += LOOKS_PER_FIT
         table = self.table[i][i]
         own = self.own[i]
@@ -162,7 +181,11 @@ class _Fit:
         )
 
     def update(self, i: int) -> None:
-        """Fit one equation anew, given the errors of the others."""
+        """Fit equation i anew, given the errors of the others, and write its error and covariances.
+
+        With b the slopes of the siblings, and their inverse covariance W, the variance of the error
+        is the part that is left plus b' W b.
+        """
         near = self.siblings(i)
         design = self.designs[i]
         m = len(self.errors)
@@ -177,8 +200,11 @@ class _Fit:
     def gain(
         self, i: int, columns: EquationColumns, near: tuple[Floats, Floats, Floats], left: float
     ) -> float:
-        """The least gain in log-likelihood by other causes of one equation, other equations being
-        as they are.
+        """The least gain in log-likelihood by other causes of equation i, the others being as they
+        are.
+
+        That is -n / 2 log(v / left), v being the variance that the new columns leave: a bound,
+        since a full fit would change the other equations as well.
         """
         return (
             -0.5
@@ -188,10 +214,26 @@ class _Fit:
 
 
 class EquationClimb:
-    """The moves, and every fit that was made.
+    """A climb over straight equations by single moves, with every fit that was made.
 
-    `like` is a climb with the same moments but for those of some numbers, `moved`: equations
-    without these are the same as there. `work` counts what was done for both.
+    A column of an equation is a cause and a bit mask of contexts in which it acts; number p is the
+    context, whose columns are shifts of the intercept. All fits read cross products of columns,
+    which are kept for every pair of noise profiles; `fit_alone` results are kept by equation.
+
+    Parameters
+    ----------
+    given : the equations, moments, and knowledge to start from
+    like : a climb with the same moments but for those of some numbers; equations without these
+        are the same as there
+    moved : these numbers
+
+    Attributes
+    ----------
+    work : what was done for both climbs, in looks at equations (`MOST_COMPARISON_WORK` bounds it)
+    masks : the bit masks of contexts that a column may have
+    place : by column, its place in cross products
+    products : by pair of noise profiles, cross products of all columns
+    cost : by mask, the price of one column there (nats)
     """
 
     def __init__(
@@ -240,11 +282,12 @@ class EquationClimb:
         self._better: dict[tuple[int, EquationColumns], list[tuple[float, EquationColumns]]] = {}
 
     def _products(self, raw: Floats, weights: Floats) -> Floats:
-        """Cross products of columns, each row divided by what the noise of two variables is in its
+        """The cross products of columns, each row divided by the noise of two variables in its
         context.
 
-        `raw` has shape (K, a, p + 1), for a of the variables; a row of the products is a column of
-        one of these.
+        `raw` has shape (K, a, p + 1), for a of the variables; `weights`, shape (K,), are products
+        of two profiles of the noise. The answer has shape (a masks, columns): a row of it is a
+        column of one of these variables.
         """
         m = len(self.masks)
         both = (self.lives[:, None] * self.lives / weights).reshape(-1, self.k) @ raw.reshape(
@@ -255,8 +298,9 @@ class EquationClimb:
         )
 
     def replace_products(self, number: int, raw: Floats) -> None:
-        """Take other cross products of a moved number with all variables and 1, shape (K, p +
-        1).
+        """Take other cross products of a moved number with all variables and 1, shape (K, p + 1).
+
+        What was kept of equations with this number is forgotten.
         """
         here = [self.place[number, mask] for mask in self.masks]
         self._first.work += LOOKS_PER_FIT * len(self.products)
@@ -289,6 +333,10 @@ class EquationClimb:
     def fit_alone(self, node: int, columns: EquationColumns) -> tuple[float, Floats]:
         """The score of an equation whose error is correlated with no other, and the error by
         columns.
+
+        The score is -n / 2 log v less the price of the columns, v being the residual variance a
+        row. The error has shape (columns,): 1 at the response, minus the slopes at its columns, 0
+        elsewhere.
         """
         self._first.work += LOOKS_PER_FIT
         table = self.products[self.scale_of[node], self.scale_of[node]]
@@ -318,8 +366,17 @@ class EquationClimb:
         correlation: float = 0.0,
         around: Sequence[int] = (),
     ) -> HiddenCauseModel:
-        """The best model that single moves lead to, of the children or around some variables where
-        there are any.
+        """The best model that single moves lead to.
+
+        In each step the move with the largest promised gain among those without a directed cycle is
+        made, then the model is fitted in full; it ends where that gains nothing.
+
+        Parameters
+        ----------
+        columns : the equations to start from
+        children : the variables with correlated errors, none without a hidden cause
+        correlation : that of their errors to start from
+        around : without children, variables whose equations and neighbours alone may be changed
         """
         score, fit = self.scored(columns, children, correlation)
         some = children or around
@@ -339,8 +396,10 @@ class EquationClimb:
         return HiddenCauseModel(columns, children, score)
 
     def without_hidden_cause(self, model: HiddenCauseModel) -> Iterator[HiddenCauseModel]:
-        """The best model that a climb without correlations reaches from a model, with either link
-        between two of its children.
+        """The best models that a climb without correlations reaches from a model.
+
+        It starts with its equations, and with either link between two of its children: a hidden
+        cause must beat the link that it stands for.
         """
         yield self.up(model.columns, ())
         for cause, effect in permutations(model.children, 2):
@@ -353,7 +412,10 @@ class EquationClimb:
     def scored(
         self, columns: tuple[EquationColumns, ...], children: tuple[int, ...], correlation: float
     ) -> tuple[float, _Fit | None]:
-        """The score of a model; -inf where errors are tied."""
+        """The score of a model and the fit of its correlated errors; -inf where errors are tied.
+
+        A correlation costs as much as a column in all contexts.
+        """
         total = sum(self.score_alone(v, columns[v]) for v in self.nodes if v not in children)
         if not children:
             return total, None
@@ -380,8 +442,10 @@ class EquationClimb:
     def moves(
         self, columns: tuple[EquationColumns, ...], fit: _Fit | None, among: Sequence[int]
     ) -> Iterator[tuple[float, tuple[tuple[int, EquationColumns], ...]]]:
-        """Equations that gain something with a cause more or less, in other contexts, or with a
-        link turned round.
+        """The changed equations that gain something, each with its gain.
+
+        A move gives an equation a cause more or less, gives a cause other contexts, or turns a link
+        round, which changes two equations. `among` are the variables whose equations may change.
         """
         gains = {node: self._gains(node, columns[node], fit) for node in among}
         for effect in among:
@@ -402,8 +466,10 @@ class EquationClimb:
         fit: _Fit | None,
         gain: Callable[[EquationColumns], float],
     ) -> list[tuple[float, EquationColumns]]:
-        """The columns of an equation after a move of its own that gains something, looked for once
-        if it is alone.
+        """The columns of an equation after a move of its own that gains something, with these
+        gains.
+
+        They are looked for once if the equation is alone: then they do not depend on the others.
         """
         key = (node, now)
         alone = fit is None or node not in fit.children
@@ -421,7 +487,7 @@ class EquationClimb:
     def _gains(
         self, node: int, now: EquationColumns, fit: _Fit | None
     ) -> Callable[[EquationColumns], float]:
-        """A function of other columns of an equation: what they gain."""
+        """A function of other columns of an equation: the score that they gain (nats)."""
         price = self.price(now)
         if fit is None or node not in fit.children:
             before = self.score_alone(node, now)
@@ -444,7 +510,12 @@ class EquationClimb:
         return frozenset(column for column in columns if column[0] != cause) | self._every(cause)
 
     def other_columns(self, effect: int, now: EquationColumns) -> Iterator[EquationColumns]:
-        """The columns of an equation after a move."""
+        """The columns of an equation after each move.
+
+        A cause may be taken in or out, act alike in all contexts, with a slope of its own in each,
+        or, up to `FEW_SLOPE_CONTEXTS` contexts, in one alone. Slopes by context ask for an equation
+        with the context among its causes; without it, all others act everywhere.
+        """
         reads = any(cause == self.p for cause, _ in now)
         for cause in range(self.p + 1):
             if cause == effect or not self.given.may[cause, effect]:
@@ -515,6 +586,8 @@ class EquationClimb:
     def acyclic(self, columns: Sequence[EquationColumns]) -> bool:
         """True if no context has a directed cycle, links of other variables and of the context
         included.
+
+        Causes are bit masks, by context: a link counts where its column acts.
         """
         for r, fixed in enumerate(self.fixed):
             causes = list(fixed)
@@ -530,6 +603,7 @@ class EquationClimb:
 def with_equations(
     columns: tuple[EquationColumns, ...], *changed: tuple[int, EquationColumns]
 ) -> tuple[EquationColumns, ...]:
+    """The equations with some of them replaced, each given as (variable, columns)."""
     made = list(columns)
     for node, own in changed:
         made[node] = own
@@ -546,8 +620,10 @@ def _without(
 
 
 def _raw_products(moments: Moments) -> Floats:
-    """Cross products of the variables in pooled standard units, and of 1; shape (K, p + 1, p +
-    1).
+    """The cross products of the variables in pooled standard units, and of 1, by context.
+
+    Shape (K, p + 1, p + 1). With scatter S, mean m and n rows of a context they are S + n m m', the
+    means taken around the pooled ones.
     """
     whole = moments.merged()
     spread = np.sqrt(np.maximum(np.diagonal(whole.scatter[0]) / whole.rows[0], SMALLEST_VARIANCE))
@@ -559,10 +635,12 @@ def _raw_products(moments: Moments) -> Floats:
 
 
 def _bits(mask: int) -> list[int]:
+    """The places of the bits of a mask."""
     return [r for r in range(mask.bit_length()) if mask >> r & 1]
 
 
 def _solved(gram: Floats, right: Floats) -> Floats:
+    """The solution of normal equations; the shortest one where columns are tied."""
     try:
         return np.asarray(np.linalg.solve(gram, right))
     except np.linalg.LinAlgError:

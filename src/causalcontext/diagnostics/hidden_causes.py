@@ -59,7 +59,12 @@ NamePair = tuple[str, str]
 
 
 class _Shape(NamedTuple):
-    """The shape of the equations of a variable."""
+    """The shape of the equations of a variable: a number, without curves, with noise of one spread,
+    Gaussian.
+
+    Each is true if it holds for all its equations. `even` means that no cause moves the spread; a
+    spread that differs between contexts is even.
+    """
 
     is_number: bool
     straight: bool
@@ -76,7 +81,12 @@ def suspicion_of(result: ContextGraphs) -> HiddenSuspicion:
 
 
 def hidden_suspicion(result: ContextGraphs) -> HiddenSuspicion:
-    """The links that may stand for a hidden common cause, and those that could be asked about."""
+    """The links that may stand for a hidden common cause, those that could be asked about, and why
+    not all.
+
+    Every link between numbers is asked in the way that fits its equations (`_kind`). The search
+    must be complete: a link of half a search is no claim yet.
+    """
     evidence = result.evidence
     over_time = result.series is not None and result.union.kind is GraphKind.CPDAG
     if not over_time and (evidence is None or evidence.mechanisms is None):
@@ -120,7 +130,9 @@ class _Asked(NamedTuple):
 
 
 def _kinds_of_links(result: ContextGraphs, shapes: dict[int, _Shape]) -> dict[tuple[int, int], str]:
-    """The way in which every link between system variables is asked about; "" if it is not."""
+    """The way in which every link between system variables is asked about: "likelihood",
+    "residuals" or "".
+    """
     contexts = set(result.cells.positions)
     numbers = [shape for shape in shapes.values() if shape.is_number]
     straight = all(shape.straight for shape in numbers if shape.even)
@@ -140,8 +152,11 @@ def _ask_by_likelihood(
     links: set[tuple[int, int]],
     asked: _Asked,
 ) -> None:
-    """Compare models with a hidden cause for the links whose equations are straight, and add what
-    they say to `asked`.
+    """Compare models with a hidden cause for the links of straight equations; what they say goes to
+    `asked`.
+
+    `likely` are these links, `links` all that the result has: a model with a hidden cause may drop
+    others than those that were asked.
     """
     straight = _straight_equations(result, evidence, shapes)
     if straight is None:
@@ -169,7 +184,7 @@ def _ask_by_likelihood(
 def _ask_by_residuals(
     rows: Dataset | None, mechanisms: Mechanisms, pair: tuple[int, int], asked: _Asked
 ) -> None:
-    """Compare the residuals of a link, and add what they say to `asked`."""
+    """Compare the residuals of a link; what they say goes to `asked`."""
     if rows is None:
         asked.missing.add("residuals need rows, which this result does not have")
         return
@@ -192,8 +207,11 @@ def _named(result: ContextGraphs, pairs: set[tuple[int, int]]) -> tuple[NamePair
 
 
 def _kind(x: _Shape, y: _Shape, straight: bool) -> str:
-    """The way in which a link is asked about; "" if it is not. `straight` is true if no equation of
-    the table has a curve.
+    """The way in which a link is asked about; "" if it is not.
+
+    Models are compared where both ends are numbers with straight, even, Gaussian equations and no
+    equation of the table has a curve (`straight`). Other links of numbers are asked by their
+    residuals.
     """
     if not (x.is_number and y.is_number):
         return ""
@@ -202,7 +220,9 @@ def _kind(x: _Shape, y: _Shape, straight: bool) -> str:
 
 
 def _shape(mechanisms: Mechanisms, node: int) -> _Shape:
-    """The shape of the equations of a variable."""
+    """The shape of the equations of a variable; a number only if all its causes are numbers,
+    too.
+    """
     equations = _equations_of(mechanisms, node)
     uneven = [
         term.cause for equation in equations for term in equation.spread if term.shape != "context"
@@ -267,8 +287,10 @@ def _straight_equations(
 
 
 def _links_of_terms(mechanisms: Mechanisms, position: dict[int, int], contexts: int) -> Bools:
-    """True for the causes (row) of effects (column) in the equations of every context, shape
-    (contexts, nodes, nodes).
+    """True for causes (row) of effects (column) in the equations of every context.
+
+    Shape (contexts, nodes, nodes); `position` has the place of every column of the table among the
+    nodes.
     """
     links = np.zeros((contexts, len(position), len(position)), dtype=bool)
     for equation in mechanisms.equations:
@@ -294,7 +316,7 @@ def _slopes(equations: list[Equation], position: dict[int, int]) -> set[tuple[in
 
 
 def _known_links(result: ContextGraphs, variables: list[int], size: int) -> tuple[Bools, Bools]:
-    """The links between variables that may and that must exist, shape (size, size); none at
+    """The links between variables that may and that must exist, shape (size, size) each; none at
     others.
     """
     known = result.settings.knowledge.links(result.names)
@@ -307,7 +329,9 @@ def _known_links(result: ContextGraphs, variables: list[int], size: int) -> tupl
 
 
 def _noise(equation: Equation, context: int) -> float:
-    """The standard deviation of the noise in a context."""
+    """The standard deviation of the noise in a context: that of the equation times exp of the
+    spread's terms.
+    """
     scale = sum(float(term.values(np.zeros(1), context)[0]) for term in equation.spread)
     return max(equation.noise, 1e-6) * float(np.exp(scale))
 
@@ -340,8 +364,11 @@ def _by_likelihood(
 
 
 def _depend(rows: Dataset, mechanisms: Mechanisms, pair: tuple[int, int]) -> bool | None:
-    """True if the residuals of a pair depend, the cause being the one that stands in the other's
-    equation; None if nothing can be asked.
+    """True if the residuals of a pair depend; None if nothing can be asked.
+
+    The cause is the end that stands in the other's equation. Two tests share a level: of the
+    residuals, and, for equations with curves or uneven spreads in long tables, of the shape of the
+    effect's noise. Of many rows every m-th is used.
     """
     cause, effect = _ends_in_order(mechanisms, pair)
     used = np.flatnonzero(complete_rows(rows))
@@ -364,7 +391,9 @@ def _depend(rows: Dataset, mechanisms: Mechanisms, pair: tuple[int, int]) -> boo
 
 
 def _ends_in_order(mechanisms: Mechanisms, pair: tuple[int, int]) -> tuple[int, int]:
-    """The cause and the effect of a link, by the equations."""
+    """The cause and the effect of a link, by the equations; the second one is the cause if no
+    equation says so.
+    """
     x, y = pair
     for equation in _equations_of(mechanisms, y):
         if x in equation.causes or x in {term.cause for term in equation.spread}:
@@ -442,7 +471,11 @@ def design_matrix(
 
 
 def cubic_spline(x: Floats) -> list[Floats]:
-    """Six functions that, beside a constant, span all cubic splines with knots at the quartiles."""
+    """Six functions of x that, beside a constant, span all cubic splines with knots at the
+    quartiles.
+
+    They are x, x^2, x^3 and max(x - q, 0)^3 for each quartile q, shape (rows,) each.
+    """
     return [
         x,
         x**2,
@@ -452,6 +485,9 @@ def cubic_spline(x: Floats) -> list[Floats]:
 
 
 def _residual(design: Floats, values: Floats) -> Floats:
+    """The part of the values that least squares on the design leaves, of the shape of the
+    values.
+    """
     return np.asarray(values - design @ np.linalg.lstsq(design, values, rcond=None)[0])
 
 
@@ -471,16 +507,21 @@ def residual_dependence(of_cause: Floats, of_effect: Floats, design: Floats) -> 
 
 
 def _independent(first: Floats, second: Floats) -> float:
-    """The p-value of no covariance between whitened functions of two independent variables; NaN if
-    one has none.
+    """The p-value of no covariance between whitened functions of two independent variables.
+
+    The sum of n r^2 over all pairs is chi-squared with as many degrees of freedom as there are
+    pairs; NaN if there are none.
     """
     across = first.T @ second / np.sqrt(len(first))
     return float(chi2.sf(np.sum(across**2), across.size)) if across.size else np.nan
 
 
 def _whitened(functions: Floats, least: float = 1e-9) -> Floats:
-    """Principal components of functions of mean 0 with more than so much variance, divided by their
+    """The principal components of functions with more than `least` variance, divided by their
     deviations.
+
+    Functions have mean 0 and shape (rows, functions); the answer has shape (rows, kept) and the
+    identity as covariance.
     """
     variances, axes = np.linalg.eigh(functions.T @ functions / len(functions))
     kept = variances > least
@@ -490,6 +531,10 @@ def _whitened(functions: Floats, least: float = 1e-9) -> Floats:
 def standard_noise(values: Floats, design: Floats, spread: Floats) -> Floats:
     """The noise of values with a mean along `design`, divided by a spread whose logarithm is along
     `spread`.
+
+    Mean and spread are fitted in turns: weighted least squares, then steps of the log spread along
+    its columns by half of (residual / spread)^2 - 1, in which no row counts more than
+    `LARGEST_SQUARE`. The answer has shape (rows,).
     """
     basis, sizes, _ = np.linalg.svd(
         spread / np.abs(spread).max(axis=0).clip(1e-12), full_matrices=False
@@ -507,6 +552,7 @@ def standard_noise(values: Floats, design: Floats, spread: Floats) -> Floats:
 
 
 def _scale(log_scale: Floats) -> Floats:
+    """The spread of a log spread, kept between exp(-8) and exp(8)."""
     return np.asarray(np.exp(log_scale.clip(-8.0, 8.0)))
 
 

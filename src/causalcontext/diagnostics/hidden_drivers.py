@@ -93,10 +93,11 @@ class DrivenModel(NamedTuple):
 
 
 class DriverComparison(NamedTuple):
-    """The equations of the best model without a hidden process, its score, and the clearly better
-    ones, best first.
+    """The comparison of models with a hidden process with all models without one.
 
-    `left` are the pairs of columns of the table that were not asked: there were too many.
+    `columns` are the equations of the best model without, `base` its score, `better` the clearly
+    better ones with a process, the best first. `left` are the pairs of columns of the table that
+    were not asked: there were too many.
     """
 
     columns: tuple[EquationColumns, ...]
@@ -106,10 +107,10 @@ class DriverComparison(NamedTuple):
 
 
 class DriverStart(NamedTuple):
-    """Equations without the links between two columns of the table, the lags and loadings that
-    replace them.
+    """A model to start from: equations without the links between two columns of the table.
 
-    `correlation` is that of the errors of the two.
+    `children` has, by each of the two, the lag at which the process acts on it and the loading;
+    `correlation` is that of their errors, by which starts are ordered.
     """
 
     columns: tuple[EquationColumns, ...]
@@ -118,8 +119,10 @@ class DriverStart(NamedTuple):
 
 
 class SmoothedState(NamedTuple):
-    """The distribution of the hidden process given all rows, and the
-    log-likelihood of the errors.
+    """The distribution of the hidden process given all rows.
+
+    `mean` has shape (rows,); variance and covariance are the same at all times, since the filter is
+    steady. `likelihood` is that of the errors.
     """
 
     mean: Floats
@@ -129,7 +132,12 @@ class SmoothedState(NamedTuple):
 
 
 def compare_hidden_drivers(series: SeriesEquations) -> DriverComparison:
-    """The models with a hidden process that beat every model without one."""
+    """The models with a hidden process that beat every model without one.
+
+    Starts with the most correlated errors come first. A model counts if its score exceeds that of
+    the best model without a process by `NEAR_BEST`, where climbs without one start from its
+    equations as well: what its links alone gain is no sign of a process.
+    """
     climb = EquationClimb(series.given)
     base = best = climb.up(series.given.columns, ())
     found: list[DrivenModel] = []
@@ -158,6 +166,9 @@ def _starts(
 ) -> Iterator[DriverStart]:
     """The models to start from: every pair of columns of the table with links between them, taken
     away.
+
+    The process acts on both at once, or on one of them a step later, whichever has the largest
+    correlation of the errors; loadings start at `START_SHARE` of their deviations.
     """
     process = series.process
     rows = _columns(series, climb)
@@ -190,7 +201,9 @@ def _starts(
 
 
 def _drivable(series: SeriesEquations) -> list[int]:
-    """Numbers whose equation may change, and whose noise is the same in all contexts."""
+    """The numbers at time t whose equation may change, and whose noise is the same in all
+    contexts.
+    """
     given = series.given
     now = len(series.process)
     even = np.ptp(given.noise / given.noise[:, :1], axis=1) < SMALLEST_INFORMATION
@@ -198,8 +211,9 @@ def _drivable(series: SeriesEquations) -> list[int]:
 
 
 def _columns(series: SeriesEquations, climb: EquationClimb) -> Floats:
-    """The columns of all equations in every row, the hidden process being 0, a part of the
-    errors.
+    """The columns of all equations in every row, shape (rows, columns).
+
+    The hidden process is 0 here: it is a part of the errors.
     """
     rows = len(series.values)
     numbers = np.column_stack([series.values, np.zeros((rows, 2)), np.ones(rows)])
@@ -208,7 +222,16 @@ def _columns(series: SeriesEquations, climb: EquationClimb) -> Floats:
 
 
 class _Driven:
-    """A climb with a hidden process; without memory if it starts without."""
+    """A climb with a hidden process by structural EM; without memory if it starts without.
+
+    Attributes
+    ----------
+    columns : the equations without the process
+    lag, loading : by child, the lag at which the process acts on it, and its slope
+    errors : by child, shape (rows,), its error with the process as a part of it
+    left : by child, the variance of the error without the process
+    memory, fresh : a, and the variance of the noise of H(t) = a H(t-1) + noise; H has variance 1
+    """
 
     def __init__(
         self, series: SeriesEquations, climb: EquationClimb, start: DriverStart, memory: float
@@ -248,7 +271,11 @@ class _Driven:
         return best
 
     def converge(self) -> float:
-        """EM with the same columns; the score before its last step."""
+        """The score before the last step of EM with the same columns.
+
+        A step smooths the process behind the errors, makes it a column of the window (`expect`),
+        and fits the equations of its children with that column (`fit`).
+        """
         score = -np.inf
         order = sorted(self.lag)
         for _ in range(MOST_DRIVER_STEPS):
@@ -266,8 +293,10 @@ class _Driven:
         return score
 
     def score(self, state: SmoothedState) -> float:
-        """The log-likelihood less the price of columns, loadings and memory; of no memory, of
-        correlations.
+        """The log-likelihood less the price of columns, loadings and memory.
+
+        With memory a process costs one parameter a child and one for the memory; without, it is a
+        set of correlations, m (m - 1) / 2 of them.
         """
         climb = self.climb
         m = len(self.lag)
@@ -283,8 +312,11 @@ class _Driven:
         )
 
     def expect(self, state: SmoothedState) -> None:
-        """Memory and expected moments of the window with H(t) and H(t-1), which gets a variance of
-        1.
+        """Take the expected moments of the window with H(t) and H(t-1), which gets a variance of 1.
+
+        The moments of the smoothed mean are too small by the variance that is unknown, which is
+        added: by the variance at the diagonal, by the covariance of neighbours beside it. The
+        memory is the expected correlation of neighbours.
         """
         rows = len(state.mean)
         mean = state.mean - state.mean.mean()
@@ -306,7 +338,10 @@ class _Driven:
         self.climb = EquationClimb(replace(self.given, moments=moments), self.without, ends)
 
     def fit(self) -> None:
-        """The equations of the children with the hidden process among their causes."""
+        """Fit the equations of the children with the hidden process among their causes.
+
+        The loading is the slope of the process; the error keeps it as a part.
+        """
         for child, lag in self.lag.items():
             own = self.columns[child] | {(self.process + lag, self.climb.everywhere)}
             score, error = self.climb.fit_alone(child, own)
@@ -327,8 +362,10 @@ class _Driven:
             )
 
     def move(self) -> bool:
-        """Take other causes, or other children, that are better with the process as it is expected;
-        true if there are any.
+        """True after taking other causes, or other children, that are better with the expected
+        process.
+
+        A process with fewer than two children is none.
         """
         every = self.climb.everywhere
         ends = (self.process, self.process + 1)
@@ -354,11 +391,17 @@ class _Driven:
 def smoothed_process(
     errors: Floats, loading: Floats, left: Floats, memory: float, fresh: float
 ) -> SmoothedState:
-    """The hidden process behind errors, shape (children, rows): `loading` times it, and noise of
-    variances `left`.
+    """The hidden process behind errors, by the steady Kalman filter and smoother.
 
-    The steady Kalman filter and smoother, so that the first value of the process has the variance
-    of a prediction.
+    With told = sum loading^2 / left, the information of one time, the variance P of a prediction
+    solves P = a^2 P / (1 + P told) + fresh. The first value of the process has this variance, too.
+    Filter and smoother then are two linear recursions, so that the time is linear in the rows.
+
+    Parameters
+    ----------
+    errors : shape (children, rows), `loading` times the process, and noise
+    loading, left : shape (children,), slopes, and variances of the noise
+    memory, fresh : of H(t) = memory H(t-1) + noise of variance fresh
     """
     told = float((loading**2 / left).sum())
     # the variance of a prediction that a step forward leaves as it is: P = a^2 P / (1 + P told) +
@@ -387,8 +430,9 @@ def smoothed_process(
 
 
 def suspected_drivers(result: ContextGraphs) -> HiddenSuspicion:
-    """The links of a result with lags behind which a hidden process may stand, and those that could
-    be asked about.
+    """The links of a result with lags behind which a hidden process may stand.
+
+    Beside these stand the links that could be asked about, and sentences on those that could not.
     """
     windows = result.windowed
     if windows is None or windows.of_all is not None:
@@ -421,7 +465,7 @@ def suspected_drivers(result: ContextGraphs) -> HiddenSuspicion:
 def _drivable_links(
     result: ContextGraphs, series: SeriesEquations, numbers: list[int]
 ) -> set[tuple[int, int]]:
-    """The links between numbers, into those that a process may drive."""
+    """The links between numbers, into those that a process may drive, the lower position first."""
     free = {numbers[v] for v in _drivable(series)}
     links = np.argwhere(np.triu(result.union.adjacency)).tolist()
     return {(x, y) for x, y in links if y in free and x in numbers}
@@ -444,8 +488,9 @@ def _asked_links(
 
 
 def _dropped_links(comparison: DriverComparison, numbers: list[int]) -> set[tuple[int, int]]:
-    """The links between numbers that a model with a hidden process, nearly as good as the best one,
-    has not.
+    """The links between numbers that models with a hidden process have not.
+
+    Models nearly as good as the best one count as well (`NEAR_BEST`).
     """
     dropped = set()
     for model in comparison.better:
@@ -472,7 +517,10 @@ def _is_number(windows: SeriesWindows, node: int) -> bool:
 
 
 def _series_equations(result: ContextGraphs, windows: SeriesWindows) -> SeriesEquations | str:
-    """The equations of the numbers of a window, or why there are none."""
+    """The equations of the numbers of a window, or the reason why there are none.
+
+    Numbers are in standard units. Of long series the last `MOST_DRIVER_ROWS` rows are taken.
+    """
     table = windows.scored
     window = windows.window
     numbers = [v for v in range(len(result.names)) if _is_number(windows, v)]
@@ -576,8 +624,10 @@ def _bent(result: ContextGraphs, now: Sequence[int]) -> bool:
 def _terms(
     result: ContextGraphs, effect: int
 ) -> tuple[list[LineTerm], list[tuple[int, ...]]] | None:
-    """The causes of a number, and the contexts with intercepts of their own; None if it has not
-    just one equation.
+    """The causes of a number with their contexts, and the groups of contexts with intercepts of
+    their own.
+
+    None if the number has not just one equation, or one that is not straight.
     """
     evidence = result.evidence
     if evidence is not None and evidence.mechanisms is not None:
@@ -606,8 +656,10 @@ def _terms_of_equation(
 def _terms_of_links(
     result: ContextGraphs, effect: int
 ) -> tuple[list[LineTerm], list[tuple[int, ...]]]:
-    """As `_terms`, after a search by tests: links into a number, of open ones those from the left;
-    all contexts differ.
+    """As `_terms`, after a search by tests, which knows links and no slopes.
+
+    Causes are the links into a number, and of open ones those from earlier positions. Every context
+    has an intercept of its own if the number reads the context.
     """
     assert result.windowed is not None
     ends = np.stack([graph.endpoints for graph in result.graphs.values()])
@@ -628,8 +680,9 @@ def _terms_of_links(
 def _mask(
     result: ContextGraphs, windows: SeriesWindows, effect: int, contexts: Sequence[int]
 ) -> int:
-    """The cells of windows in which the copy of the context that an effect reads has one of some
-    values.
+    """The bit mask of the cells of windows in which an effect reads one of some context values.
+
+    Which cells these are depends on the copy of the context, R(t) or R(t-1), that the effect reads.
     """
     everywhere = len(contexts) == len(result.contexts)
     series = result.series

@@ -76,7 +76,7 @@ ADVICE = {
 def ask_other_engine(
     result: ContextGraphs, progress: bool | Advance = False
 ) -> ContextGraphs | str:
-    """The result of the other engine, or why there is none; asked once, and kept.
+    """The result of the other engine, or the reason why there is none; asked once, and kept.
 
     What may speak against a claim that both make is asked as well: the model checks. The claims of
     both are compared at once, so that tables and files read them.
@@ -92,7 +92,9 @@ def ask_other_engine(
 
 
 def _asked(result: ContextGraphs, progress: bool | Advance) -> ContextGraphs | str:
-    """The result of the other engine in `SECOND_SECONDS` seconds, or why it has none."""
+    """The result of the other engine within `SECOND_SECONDS` seconds, or the reason why it has
+    none.
+    """
     other = "score-ac" if result.evidence is None else "pc-ac"
     try:
         with watching(progress, SECOND_SECONDS) as watch:
@@ -102,7 +104,12 @@ def _asked(result: ContextGraphs, progress: bool | Advance) -> ContextGraphs | s
 
 
 def _run(result: ContextGraphs, other: str, watch: Watch) -> ContextGraphs | str:
-    """The result of a search by the other engine, or that it took too long."""
+    """The result of a search by the other engine on the same rows or windows, or that it took too
+    long.
+
+    What the first search prepared is used again: rows, test, knowledge. Scores take columns as they
+    are, with all their cells, so that both engines speak of the same numbers.
+    """
     rows = result.rows
     prepared = result.prepared
     settings = replace(result.settings, method=other)
@@ -138,8 +145,11 @@ def _run(result: ContextGraphs, other: str, watch: Watch) -> ContextGraphs | str
 
 
 def unconfirmed_causes(result: ContextGraphs, rows: Dataset) -> Iterator[Finding]:
-    """Tails that fci-ac contradicts, and tails that it leaves open; only where its tests are
-    quick.
+    """Tails that fci-ac contradicts, and tails that it leaves open; only where its tests are quick.
+
+    An arrow x --> y of pc-ac is refuted where fci-ac has an arrowhead at x, and unconfirmed where
+    it has a circle there. Edges that fci-ac lacks are not at issue. If it would need more than
+    `MOST_SECOND_QUERIES` tests on rows, the finding says so and nothing is run.
     """
     by_tests = result.settings.method == "pc-ac" and bool(result.cells.positions)
     if not by_tests or result.prepared is None or result.prepared.gaussian is None:
@@ -185,7 +195,12 @@ def unconfirmed_causes(result: ContextGraphs, rows: Dataset) -> Iterator[Finding
 
 
 def selection_bias(result: ContextGraphs) -> Iterator[Finding]:
-    """Edges that masking (PC-M) would add, and whether anything can be a cause of the context."""
+    """Possible causes of each context variable, and the edges that masking (pc-m) would add.
+
+    If the context is an effect of the system, the rows of one context are a selected sample, in
+    which columns are linked that are not: then such edges are a note. Otherwise they are a caution,
+    since pooling may have hidden them.
+    """
     method = result.settings.method
     names = result.names
     may = may_cause(result.union.endpoints)
@@ -234,8 +249,10 @@ def selection_bias(result: ContextGraphs) -> Iterator[Finding]:
 
 
 def _masked_edges(result: ContextGraphs, prepared: PreparedTest) -> Bools:
-    """The adjacencies of PC-M, of several context variables inside every combination; shape
-    (contexts, N, N).
+    """The adjacencies of pc-m, of several context variables inside every combination.
+
+    Shape (contexts, N, N), False at contexts. The tests are those of the first search, whose
+    answers are kept, so that few are new.
     """
     settings = result.settings
     variables = len(result.names)

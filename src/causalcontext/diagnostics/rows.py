@@ -90,8 +90,9 @@ counts."""
 
 
 def minimum_detectable(n: int, given: int, alpha: float) -> float:
-    """The partial correlation that n rows show with a power of 80 %, given so many variables; 1
-    with too few rows.
+    """The partial correlation that n rows show with a power of 80 %, given so many variables.
+
+    By Fisher's z it is tanh((z(1 - alpha / 2) + z(.8)) / sqrt(n - given - 3)); 1 with too few rows.
     """
     if n - given - 3 <= 0:
         return 1.0
@@ -100,8 +101,11 @@ def minimum_detectable(n: int, given: int, alpha: float) -> float:
 
 
 def rows_and_power(result: ContextGraphs) -> Iterator[Finding]:
-    """Contexts that are too small to show effects of a usual size, one by one; the others in one
-    line.
+    """Contexts that are too small to show effects of a usual size (`LARGE_EFFECT`), one by one; the
+    others in one line.
+
+    The effect is asked given as many variables as the largest set that decided a question inside
+    the context. Of a scanned table that score-ac searched, the rows are those of its sample.
     """
     kept = result.log.kept
     sample = None
@@ -153,7 +157,7 @@ def _by_rows(context: dict[str, Any]) -> int:
 
 
 def _shown(contexts: list[dict[str, Any]]) -> str:
-    """One sentence for one context, or for several: from the smallest to the largest."""
+    """A sentence on one context, or on several: from the smallest to the largest."""
     fewest = min(contexts, key=_by_rows)
     most = max(contexts, key=_by_rows)
     sizes = sorted(f"{facts['minimum detectable']:.2f}" for facts in contexts)
@@ -173,7 +177,7 @@ def _in_brackets(value: object) -> str:
 
 
 def untestable_pairs(result: ContextGraphs) -> Iterator[Finding]:
-    """Pairs that keep their edge because no test of them could be run."""
+    """Contexts with pairs that keep their edge because no test of them could be run."""
     for place, value in enumerate(result.contexts):
         count = int((result.log.kept.decision[place] == Decision.UNTESTABLE).sum())
         if count:
@@ -194,7 +198,7 @@ def near_misses(result: ContextGraphs) -> Iterator[Finding]:
     silence the context.
 
     Among many pairs without a link some p-values are close to alpha by chance, so the margins are
-    narrow.
+    narrow (`KEPT_BY_A_HAIR`, `REMOVED_BY_A_HAIR`).
     """
     alpha = result.settings.alpha
     log = result.log
@@ -240,7 +244,11 @@ def near_misses(result: ContextGraphs) -> Iterator[Finding]:
 
 
 def determinism(result: ContextGraphs, rows: Dataset) -> Iterator[Finding]:
-    """Columns of which a context is a function without error."""
+    """Columns of which a context is a function without error.
+
+    Given such a column the context is constant, and a test against it is undefined, not
+    independent: the finding says how to declare the function.
+    """
     for found in step_functions(rows):
         message = (
             f"{found.context} is a function of {found.column} without a single exception; given "
@@ -256,8 +264,9 @@ def determinism(result: ContextGraphs, rows: Dataset) -> Iterator[Finding]:
 
 
 def overlap(rows: Dataset) -> Iterator[Finding]:
-    """Variables whose ranges hardly overlap between two values of a context, unless one is a
-    function of the other.
+    """Variables whose ranges hardly overlap between two values of a context.
+
+    Columns that the context is a function of are left out: their ranges never overlap.
     """
     known = {(rows.names[context], rows.names[source]) for context, source in rows.contexts.made}
     known |= {(found.context, found.column) for found in step_functions(rows)}
@@ -268,9 +277,7 @@ def overlap(rows: Dataset) -> Iterator[Finding]:
 
 
 def ranked_overlap(result: ContextGraphs, rows: Dataset) -> Iterator[Finding]:
-    """The variables that are apart between most values of a context, and how many more there
-    are.
-    """
+    """The variables that are apart between most values of a context, then the number of others."""
     found = sorted(
         overlap(rows), key=lambda finding: (-finding.evidence["pairs"], finding.evidence["overlap"])
     )
@@ -290,8 +297,11 @@ def ranked_overlap(result: ContextGraphs, rows: Dataset) -> Iterator[Finding]:
 def _apart(
     data: Dataset, position: int, context: int, levels: tuple[Any, ...]
 ) -> Iterator[Finding]:
-    """The values of a context between which the 5-95 % ranges of a column hardly overlap, in one
-    finding.
+    """The finding on the values of a context between which the 5-95 % ranges of a column hardly
+    overlap.
+
+    The overlap of two ranges is what they share of the shorter one: max(0, min(high) - max(low)) /
+    length. The pair with the least overlap is named.
     """
     name = data.names[position]
     column = np.asarray(data.columns[position], dtype=np.float64)
@@ -328,11 +338,12 @@ def _apart(
 
 
 def vanishing_edges(result: ContextGraphs, rows: Dataset) -> Iterator[Finding]:
-    """Edges that some contexts lack: those that stand first, then a few that are in doubt, and how
-    many more are.
+    """Edges that some contexts lack: those that are claimed as changes, then a few that are in
+    doubt.
 
     There is one finding for every edge and every reason why contexts lack it. They are compared
     with the context that has it and differs least in its context variables, of several the largest.
+    A last line counts doubtful edges beyond `MOST_DOUBTFUL_EDGES`.
     """
     findings = list(_findings_of_absence(result, rows))
     yield from (finding for finding in findings if finding.severity is Severity.NOTE)
@@ -357,7 +368,9 @@ def vanishing_edges(result: ContextGraphs, rows: Dataset) -> Iterator[Finding]:
 
 
 class _Absence(NamedTuple):
-    """A context that lacks an edge, compared with one that has it."""
+    """A context that lacks an edge, and one that has it, both by position, with the verdict on
+    them.
+    """
 
     support: MatchedSupport
     present: int
@@ -367,6 +380,9 @@ class _Absence(NamedTuple):
 def _findings_of_absence(result: ContextGraphs, rows: Dataset) -> Iterator[Finding]:
     """A finding for every edge between system variables that some contexts lack, and every reason
     why.
+
+    Contexts are grouped by the verdict of `changes` and the cause that the matched support gives;
+    where `changes` has a doubt, that alone is the reason.
     """
     support = Support(rows, result.settings.alpha)
     endpoints = np.stack([result.graphs[value].endpoints for value in result.contexts])
@@ -394,8 +410,10 @@ def _findings_of_absence(result: ContextGraphs, rows: Dataset) -> Iterator[Findi
 def _nearest_with_edge(
     result: ContextGraphs, endpoints: Endpoints, pair: tuple[int, int], absent: int
 ) -> int:
-    """The context with the edge that differs least in its context variables from one without, of
-    several the largest.
+    """The context that a context without the edge is compared with.
+
+    It has the edge, and differs in the fewest context variables; of several the one with the most
+    rows, then the first.
     """
     x, y = pair
     having = np.flatnonzero(endpoints[:, x, y]).tolist()
@@ -416,7 +434,11 @@ def _finding(
     change: ChangeVerdict | None,
     absences: list[_Absence],
 ) -> Finding:
-    """The finding about an edge in all contexts that lack it for one reason."""
+    """The finding about an edge in all contexts that lack it for one reason.
+
+    It is a note where the change may be claimed, a caution elsewhere; its evidence has the numbers
+    of the matched support.
+    """
     verdict, present, _ = absences[0]
     x, y = as_written(endpoints[present], *pair)
     edge = f"{result.names[x]} {mark_of(endpoints[present], x, y)} {result.names[y]}"
@@ -499,7 +521,12 @@ MODES = {
 
 
 def deciding_columns(result: ContextGraphs) -> Iterator[Finding]:
-    """Columns whose holes depend on other columns, each with those that decide."""
+    """Columns whose holes depend on other columns, each with those that decide.
+
+    A logit of the missing cells on all other columns is compared with a constant by its likelihood,
+    2 (l - l0) being chi-squared under independence; the level `HOLES_LEVEL` is shared by all
+    columns with holes. Missing cells of the other columns are completed first.
+    """
     prepared = result.prepared
     data = result.rows
     completed = prepared.completed if isinstance(prepared, PreparedCompletions) else None
@@ -533,7 +560,7 @@ def deciding_columns(result: ContextGraphs) -> Iterator[Finding]:
 
 
 def _gaps(data: Dataset) -> dict[int, Bools]:
-    """The rows without a value, for the columns with enough of them, and enough of others."""
+    """The missing rows, shape (rows,), of the columns with enough of them, and enough of others."""
     gaps = {}
     for position, missing in missing_rows(data).items():
         if FEWEST_HOLES <= missing.sum() <= len(missing) - FEWEST_OBSERVED:
@@ -542,8 +569,10 @@ def _gaps(data: Dataset) -> dict[int, Bools]:
 
 
 def _deciding(missing: Bools, others: dict[int, Floats], whole: float) -> list[int]:
-    """The columns that matter for what is missing given all others, the clearest first; the
-    clearest one if none does by itself. `whole` is the log-likelihood with all of them.
+    """The columns that matter for the holes given all others, the clearest first; at least one.
+
+    `whole` is the log-likelihood with all of them. A column matters if twice the loss without it is
+    too large for chi-squared.
     """
     without = {}
     for left_out in others:
@@ -559,8 +588,10 @@ def _deciding(missing: Bools, others: dict[int, Floats], whole: float) -> list[i
 
 
 def _predictors(table: Dataset) -> dict[int, Floats]:
-    """By position, the columns of every variable in a completed table: a number, or indicators of
-    its levels.
+    """By position, the columns of a completed table in a logit, shape (columns, rows) each.
+
+    A number is in standard units; a category, or a context, has indicators of its levels but the
+    first. Columns that do not vary are left out.
     """
     predictors = {}
     for position, column in enumerate(table.columns):

@@ -101,8 +101,10 @@ class Stability:
     label_frequency: Mapping[tuple[int, int], Mapping[tuple[Any, ...], float]]
 
     def edges(self, least: float = 0.1) -> pd.DataFrame:
-        """Pairs that are adjacent in a share `least` of the samples, by context, with the share of
-        each mark.
+        """The pairs that are adjacent in a share `least` of the samples, by context.
+
+        `found` is the mark of the result, `present` the share of samples with any edge, and the
+        other columns are the shares of each mark. They add up to `present`.
         """
         rows = []
         for place, value in enumerate(self.result.contexts):
@@ -117,8 +119,10 @@ class Stability:
         return frame_of(rows, columns=columns)
 
     def endpoints(self, least: float = 0.1) -> pd.DataFrame:
-        """Pairs as in `edges`: the share of samples in which the endpoint `at` a variable is an
-        arrow, a tail, ...
+        """The pairs as in `edges`, both ways round: shares of samples with an arrow, a tail, ...
+        `at` a variable.
+
+        These say more than marks where an end is certain and the other is open.
         """
         rows = []
         for place, value in enumerate(self.result.contexts):
@@ -135,8 +139,10 @@ class Stability:
         )
 
     def labels(self) -> pd.DataFrame:
-        """For every edge of the union of the result, the share of samples in which it has the label
-        that was found.
+        """For every edge of the union of the result, the share of samples with the label that was
+        found.
+
+        A label is the contexts that have the edge; the most frequent one stands beside it.
         """
         rows = []
         for x, y in zip(*np.nonzero(np.triu(self.result.union.adjacency)), strict=True):
@@ -212,8 +218,9 @@ def stability(
 
 
 def _on_sample(result: ContextGraphs) -> bool:
-    """True if samples of a scanned table are drawn from the sample of its rows: a score or tests
-    looked at these.
+    """True if samples of a scanned table are drawn from the sample of its rows.
+
+    That is where a score or tests looked at rows; tests of moments draw blocks of all rows.
     """
     by_moments = result.evidence is None and isinstance(result.prepared, PreparedGaussian)
     return result.scanned is not None and not by_moments
@@ -222,7 +229,11 @@ def _on_sample(result: ContextGraphs) -> bool:
 class Resample:
     """Draws a bootstrap sample by its number, separately in every context, and searches it.
 
-    Whether a missing edge is a matter of support is asked of the whole table, not of the sample.
+    As many rows are drawn with replacement from every cell as it has, so that no sample lacks a
+    context. Everything that no sample changes is prepared once: the rows that may be drawn, their
+    cells, the links that may exist, and the centred numbers, of which tests of moments need no more
+    than weighted sums. Whether a missing edge is a matter of support is asked of the whole table,
+    not of the sample.
     """
 
     def __init__(self, result: ContextGraphs) -> None:
@@ -261,11 +272,16 @@ class Resample:
         self.values -= self.values.mean(axis=0)
 
     def endpoints(self, number: int, seed: int) -> NDArray[np.int8]:
-        """The endpoints of all contexts for one sample, shape (contexts, N, N)."""
+        """The endpoints of all contexts for one sample, int8, shape (contexts, N, N)."""
         return self.outcome(drawn_rows(self.of_cell, number, seed)).endpoints
 
     def outcome(self, chosen: NDArray[np.intp]) -> Outcome:
-        """The outcome of the search on these rows."""
+        """The outcome of the search on these rows, which may be repeated; `chosen` has their
+        places.
+
+        Tests of moments get new moments; others get the rows. A column that is constant in a sample
+        by chance is no error.
+        """
         data = self.data
         statistics = self.statistics
         prepared: PreparedTest
@@ -300,8 +316,11 @@ class Resample:
 def half_windows(
     windows: SeriesWindows, settings: Settings, number: int, seed: int
 ) -> NDArray[np.int8]:
-    """The endpoints of all contexts in half of the windows of a series, drawn by the number of a
-    sample.
+    """The endpoints of all contexts in half of the windows of a series, shape (contexts, N, N).
+
+    Rows of a series depend on each other, so they cannot be drawn one by one: half of the windows,
+    in blocks, without replacement, has a spread like that of a bootstrap sample of all of them. The
+    number of the sample says which half.
     """
     settings = replace(settings, seed=seed)
     task = windows_task(
@@ -311,14 +330,20 @@ def half_windows(
 
 
 def sample_options(settings: Settings) -> ScoreOptions:
-    """The options of samples that are searched by scores: their rows have no wrong cells any more,
-    or are to keep them.
+    """The options of samples that are searched by scores.
+
+    Their rows have no wrong cells any more, or are to keep them: what was decided of the whole
+    table holds for its samples.
     """
     return replace(ScoreOptions(**settings.score), wrong_cells="keep")
 
 
 def drawn_rows(of_cell: Sequence[NDArray[np.intp]], number: int, seed: int) -> NDArray[np.intp]:
-    """The rows of one bootstrap sample: as many of every cell as it has."""
+    """The places of the rows of one bootstrap sample: as many of every cell as it has.
+
+    The generator is seeded by the pair (seed, number), so that a sample is the same in whatever
+    order.
+    """
     generator = np.random.default_rng([seed, number])
     return np.concatenate([rows[generator.integers(len(rows), size=len(rows))] for rows in of_cell])
 
@@ -326,7 +351,11 @@ def drawn_rows(of_cell: Sequence[NDArray[np.intp]], number: int, seed: int) -> N
 def each_sample(
     draw: Callable[[int, int], Drawn], samples: int, seed: int, n_jobs: int
 ) -> Iterator[Drawn]:
-    """`draw(number, seed)` of every sample, in order; the number of workers changes nothing."""
+    """`draw(number, seed)` of every sample, in order; the number of workers changes nothing.
+
+    With workers, four parts for each are handed out, so that a slow one does not keep the others
+    waiting; -1 stands for all cores.
+    """
     if n_jobs == 1:
         yield from (draw(number, seed) for number in range(samples))
         return
@@ -342,14 +371,17 @@ def each_sample(
 def _several(
     draw: Callable[[int, int], Drawn], numbers: NDArray[np.intp], seed: int
 ) -> list[Drawn]:
+    """The draws of some numbers, one after the other, as one task of a worker."""
     return [draw(int(number), seed) for number in numbers]
 
 
 def _labels(
     result: ContextGraphs, present: Bools
 ) -> dict[tuple[int, int], dict[tuple[Any, ...], float]]:
-    """For every pair that is adjacent in some sample, how often it is present in just these
-    contexts.
+    """For every pair that is adjacent in some sample, the shares of samples by its label.
+
+    `present` has shape (samples, contexts, N, N). A label is a bit mask of contexts while it is
+    counted, and the tuple of their values in the answer.
     """
     found: dict[tuple[int, int], dict[tuple[Any, ...], float]] = {}
     powers = 1 << np.arange(len(result.contexts), dtype=object)
@@ -366,7 +398,7 @@ def _labels(
 
 
 def check_resampling(result: ContextGraphs, samples: int) -> None:
-    """Return if a result can be searched again on samples of its rows."""
+    """Refuse a result that cannot be searched again on samples of its rows, with the reason."""
     check_whole("samples", samples, 1)
     if samples > MOST_SAMPLES:
         raise OptionError(f"samples is {shortly(samples)}, expected at most {MOST_SAMPLES:,}")
@@ -400,6 +432,10 @@ def check_resampling(result: ContextGraphs, samples: int) -> None:
 class BlockResample:
     """Draws a bootstrap sample of blocks of a scanned table by its number, and searches it by tests
     of moments.
+
+    A block is the moments of some consecutive rows by cell, which the scan kept. Whole blocks are
+    drawn with replacement, so that the rows are never read again; that also allows for dependence
+    inside blocks.
     """
 
     def __init__(self, result: ContextGraphs) -> None:
@@ -418,7 +454,7 @@ class BlockResample:
         self.blocks = [block.some(kept) for block in scanned.blocks]
 
     def endpoints(self, number: int, seed: int) -> NDArray[np.int8]:
-        """The endpoints of all contexts for one sample, shape (contexts, N, N)."""
+        """The endpoints of all contexts for one sample, int8, shape (contexts, N, N)."""
         moments = replace(
             self.statistics, moments=drawn_moments(self.blocks, number, seed)
         ).of_columns(self.data)
@@ -438,7 +474,12 @@ class BlockResample:
 
 
 def drawn_moments(blocks: list[Moments], number: int, seed: int) -> Moments:
-    """The moments of one sample of blocks."""
+    """The moments of one sample of blocks, drawn for every cell among those that have rows of it.
+
+    With w_b rows, means m_b and scatters S_b of the drawn blocks, the mean is m = sum w_b m_b / sum
+    w_b and the scatter sum S_b + sum w_b (m_b - m)(m_b - m)'. Means are taken around the first
+    block, so that no digits are lost where the origin is far.
+    """
     generator = np.random.default_rng([seed, number])
     rows, mean, scatter = (
         np.stack([getattr(block, name) for block in blocks]) for name in ("rows", "mean", "scatter")
@@ -467,8 +508,10 @@ levels.
 
 
 class EffectSampler:
-    """Draws a sample by its number and asks it: least and greatest value of every row of the
-    table.
+    """Draws a sample by its number, and computes every row of a table of effects on it.
+
+    `asked` are the rows; `resampled` says whether samples are searched too, for effects in graphs
+    of their own.
     """
 
     def __init__(self, result: ContextGraphs, asked: Sequence[EffectRow], resampled: bool) -> None:
@@ -487,8 +530,11 @@ class EffectSampler:
         self.numbers = np.flatnonzero(np.diagonal(result.moments.merged().scatter[0]) > 0.0)
 
     def values(self, number: int, seed: int) -> Floats:
-        """Shape (rows of the table, 2 or 4): least and greatest with the graph found, then with the
-        sample's own.
+        """The least and the greatest effect by row, shape (rows of the table, 2), or (.., 4) with
+        own graphs.
+
+        The first two columns have those with the graph that was found, the last two those with the
+        graph of the sample.
         """
         chosen = drawn_rows(self.of_cell, number, seed)
         found = self._answers(chosen[self.complete[chosen]], {})
@@ -503,7 +549,12 @@ class EffectSampler:
         return np.hstack([found, self._answers(chosen[self.complete[chosen]], own)])
 
     def _answers(self, chosen: NDArray[np.intp], own: dict[str, Any]) -> Floats:
-        """The least and the greatest value of every row of the table; NaN where there is none."""
+        """The least and the greatest value of every row of the table, shape (.., 2); NaN where
+        there is none.
+
+        `own` are the fields of the result that the sample replaces: none, or its graphs, log and
+        evidence.
+        """
         values = np.zeros((len(chosen), len(self.data.names)))
         for position in self.numbers:
             values[:, position] = np.asarray(self.data.columns[position])[chosen]
@@ -563,8 +614,13 @@ def sampled_effects(
 
 
 def _with_samples(known: dict[str, Any], drawn: Floats, level: float) -> tuple[Any, ...]:
-    """A row of the table, with error, interval and p-value by the samples, shape (samples, 2 or
-    4).
+    """A row of the table, with error, interval and p-value by the samples.
+
+    `drawn` has shape (samples, 2 or 4). The interval goes from the quantile (1 - level) / 2 of the
+    least values to that of (1 + level) / 2 of the greatest ones, and p is twice the smaller share
+    of samples beyond 0, at least one sample's. With graphs of their own, three shares follow: of
+    the variance that the graph adds, 1 - var(with the found graph) / var(with own graphs); of
+    samples where the effect is 0; and of those where it is open.
     """
     used = drawn[:, -2:]
     used = used[np.isfinite(used[:, 0])]

@@ -4,6 +4,10 @@ For x --> y that is there in one context and not in another, the context that ha
 the values of x and the conditions that the other one has seen, and asked again. If the edge
 vanishes there too, its absence is a matter of support; if it persists, the mechanism is another
 one.
+
+The search asks this of every edge by which it would orient others (`search/across.py`), `diagnose`
+of every edge that it reports. Both read one verdict, so that they cannot disagree.
+`benchmarks/support.py` judges the verdicts on the paper's two examples.
 """
 
 from __future__ import annotations
@@ -31,7 +35,7 @@ from causalcontext.views import adaptive
 
 
 class Cause(StrEnum):
-    """Why an edge is missing in a context."""
+    """The reason why an edge is missing in a context."""
 
     MECHANISM = "mechanism"
     SUPPORT = "support"
@@ -42,7 +46,11 @@ class Cause(StrEnum):
 
 @dataclass(frozen=True)
 class MatchedSupport:
-    """The verdict on a missing edge, and its evidence."""
+    """The verdict on a missing edge, and its evidence.
+
+    `rows` and `share` count the rows of the context with the edge that lie inside the box of the
+    other one; p is that of the re-test on these.
+    """
 
     cause: Cause
     rows: int  # of the context with the edge that lie inside the box of the other one
@@ -55,7 +63,11 @@ class MatchedSupport:
 
     @property
     def trusted(self) -> bool:
-        """True if the missing edge may be used as a change of mechanism."""
+        """True if the missing edge may be used as a change of mechanism.
+
+        An undecided one may where most rows match: what both contexts have seen is nearly the same,
+        and only the re-test had too few rows.
+        """
         return self.cause is Cause.MECHANISM or (
             self.cause is Cause.UNDECIDED and self.share >= GOOD_OVERLAP
         )
@@ -65,8 +77,17 @@ INCOMPARABLE = MatchedSupport(Cause.UNDECIDED, 0, 0.0, np.nan, np.nan, np.nan)
 
 
 def matched_support(with_edge: Floats, without: Floats, alpha: float) -> MatchedSupport:
-    """Why x - y is missing in the rows `without`, x being the candidate cause; columns are x, y and
-    the conditions.
+    """The verdict on x - y, which is missing in the rows `without`, x being the candidate cause.
+
+    Both arrays have shape (rows, 2 + conditions), with columns x, y and the conditions. The
+    questions are asked in this order; the first that is answered decides.
+
+    1. Nearly all values of x are equal: nothing can be detected (singular).
+    2. With the slope of the other context, these rows would have shown the edge with a power
+       below `ENOUGH_POWER`: too few rows.
+    3. Of the rows with the edge, those inside the 5-95 % box of the others are too few: undecided.
+    4. The edge is found on them: the mechanism differs.
+    5. It is not, though they would have shown it: a matter of support. Else undecided.
     """
     _, counts = np.unique(
         without[:, 0], return_counts=True
@@ -100,10 +121,10 @@ def matched_support(with_edge: Floats, without: Floats, alpha: float) -> Matched
 
 
 class Support:
-    """Answers for pairs of columns of a table, and remembers.
+    """The verdicts on pairs of columns of a table, each computed once.
 
     Two cells are compared on all rows that agree with them on the context variables that differ or
-    are conditioned on.
+    are conditioned on, which may be the rows of several cells.
     """
 
     def __init__(self, data: Dataset, alpha: float) -> None:
@@ -115,7 +136,12 @@ class Support:
     def verdict(
         self, cause: int, effect: int, given: Sequence[int], present: int, absent: int
     ) -> MatchedSupport:
-        """Why cause - effect is missing in cell `absent`, compared with `present`."""
+        """The verdict on the edge from `cause` to `effect`, missing in cell `absent`, compared with
+        `present`.
+
+        Categories with more than two levels have no slope to compare, and are undecided. The
+        verdict is kept by columns and rows, since several cells may be compared on the same ones.
+        """
         contexts = self.data.contexts
         fixed = {
             *contexts.differing(present, absent),
@@ -141,10 +167,11 @@ class Support:
         return all(self.verdict(*pair, given, present, absent).trusted for pair in ((x, y), (y, x)))
 
     def _values(self, columns: tuple[int, ...], view: int) -> Floats:
-        """Both ends and the conditions on the complete rows of a view, as numbers.
+        """Both ends and the conditions on the complete rows of a view, as numbers; shape (rows,
+        columns).
 
-        Two categories are the numbers 0 and 1; a condition with more of them has a column for every
-        one but the first.
+        Categories of two levels are the numbers 0 and 1; a condition with more of them has a column
+        for each but the first.
         """
         if view not in self._rows:
             inside = np.isin(self.data.codes, self.data.contexts.members(view))
@@ -162,13 +189,16 @@ class Support:
 
     @cached_property
     def _usable(self) -> Bools:
+        """True for the rows without a missing value, shape (rows,)."""
         return complete_rows(self.data)
 
 
 @dataclass(frozen=True)
 class _SlopeFit:
-    """y on x and the conditions: slope of x, spread of x given the conditions, of the residual; p
-    of the slope.
+    """The regression of y on x and conditions.
+
+    `spread_x` is the standard deviation of x given the conditions, `spread` that of the residual,
+    both in the units of their columns; p is that of the slope.
     """
 
     slope: float
@@ -178,6 +208,12 @@ class _SlopeFit:
 
 
 def _fit(rows: Floats) -> _SlopeFit:
+    """The regression of the second column on the first, given the others; without an edge (slope 0,
+    p 1) where x is a function of the conditions or there are too few rows.
+
+    By the theorem of Frisch and Waugh, x and y are regressed on the conditions, and the slope is
+    that of what is left. Its p-value is that of Student's t with n - columns degrees of freedom.
+    """
     n = len(rows)
     df = n - rows.shape[1]
     if df < 2:
@@ -202,7 +238,11 @@ def _fit(rows: Floats) -> _SlopeFit:
 
 
 def _power(slope: float, fit: _SlopeFit, n: int, alpha: float) -> float:
-    """With which n rows with these spreads show a slope, by the normal approximation."""
+    """The power with which n rows with these spreads show a slope, by the normal approximation.
+
+    The t-value is about normal around |slope| spread_x sqrt(n) / spread; the power is the
+    probability that it lies beyond the bound of a two-sided test at alpha.
+    """
     if fit.spread <= 0.0:
         return 0.0
     shift = abs(slope) * fit.spread_x * np.sqrt(n) / fit.spread
