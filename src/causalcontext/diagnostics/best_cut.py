@@ -51,10 +51,15 @@ if TYPE_CHECKING:
 
 
 def best_cuts(result: ContextGraphs, wanted: Indicator) -> tuple[Cut, ...]:
-    """The cuts of a column by which mechanisms change, the strongest first; of none, the best place
-    and its verdict.
+    """The cuts of a column by which mechanisms change, the strongest first.
 
-    `result` is that of a search by scores without that context.
+    If there are none, the one best place with its verdict. Two cuts are looked for together where
+    two are wanted, since of two changes that undo each other neither is seen alone.
+
+    Parameters
+    ----------
+    result : that of a search by scores without that context
+    wanted : the column, and how many cuts are wanted
     """
     data = searched_rows(result)
     wanted.source(
@@ -98,22 +103,25 @@ def best_cuts(result: ContextGraphs, wanted: Indicator) -> tuple[Cut, ...]:
                 (0.0,) * len(places),
             ),
         )
-    found = [profile_of(responses, values)]
+    profiles = [profile_of(responses, values)]
     if wanted.best > 1:
-        pair = _pair(responses, values, found[0].places[::COARSER])
-        found = pair if all(one.verdict == CUT for one in pair) else found
-    return tuple(cut_of(wanted.column, profile, values) for profile in found)
+        pair = _pair(responses, values, profiles[0].places[::COARSER])
+        profiles = (
+            pair if all(profile_of_two.verdict == CUT for profile_of_two in pair) else profiles
+        )
+    return tuple(cut_of(wanted.column, profile, values) for profile in profiles)
 
 
 def places_to_try(cuts: Sequence[Cut]) -> list[list[float]]:
-    """The cuts with which to search again, since that may direct links otherwise: those found, or a
-    few of the grid.
+    """The lists of cuts with which to search again, since that may direct links otherwise.
+
+    Those that were found, or else a few places of the grid, one at a time.
     """
-    found = [cut.value for cut in cuts if cut.verdict == CUT]
+    clear_cuts = [cut.value for cut in cuts if cut.verdict == CUT]
     places = cuts[0].places
     return (
-        [found]
-        if found
+        [clear_cuts]
+        if clear_cuts
         else [[places[int(share * (len(places) - 1))]] for share in RETRIED_CUT_SHARES if places]
     )
 
@@ -129,7 +137,10 @@ def searched_rows(result: ContextGraphs) -> Dataset:
 
 
 def asked_responses(result: ContextGraphs, table: Table, column: str) -> list[list[CutResponse]]:
-    """The mechanisms that may change with a column, by what a result directs and what is known."""
+    """The mechanisms that may change with a column, by what a result directs and what is known.
+
+    Each has a copy for every lag at which the context may act.
+    """
     arrows: Bools = np.any([directed(graph.endpoints) for graph in result.graphs.values()], axis=0)
     if result.windowed is None:
         return responses_of(
@@ -153,7 +164,9 @@ def profile_of(responses: list[list[CutResponse]], values: Floats) -> CutProfile
 def _pair(responses: list[list[CutResponse]], values: Floats, cuts: Floats) -> list[CutProfile]:
     """Two cuts, each beside the other one, the stronger first.
 
-    Of two changes that undo each other neither is seen alone, so they are looked for together.
+    The second one is where the first would gain the most beside it, on the coarse grid `cuts`; then
+    both are moved in turns. Of two changes that undo each other neither is seen alone, so they are
+    looked for together.
     """
 
     def beside_cut(cut: float) -> CutProfile:
@@ -174,7 +187,11 @@ def _pair(responses: list[list[CutResponse]], values: Floats, cuts: Floats) -> l
 
 
 def cut_of(column: str, profile: CutProfile, values: Floats) -> Cut:
-    """A profile in the units of the table."""
+    """The cut of a profile in the units of the table.
+
+    `values`, shape (rows,), are those of the column. A place is written as the shortest number
+    between the two values of the column beside it, which splits the rows in the same way.
+    """
     centre = float(values.mean())
     scale = float(values.std()) or 1.0
     ordered = np.unique(values)
@@ -208,6 +225,9 @@ TOPIC = "threshold"
 def nearby_cuts(result: ContextGraphs) -> Iterator[Finding]:
     """The cut that mechanisms want instead of the chosen one, and the edges that differ with nearby
     cuts.
+
+    It is asked of finished searches with one threshold, up to `MOST_CUT_VARIABLES` variables: two
+    more searches are made.
     """
     rows = _rows(result)
     if rows is None or not _has_one_cut(result):
@@ -239,7 +259,10 @@ def _has_one_cut(result: ContextGraphs) -> bool:
 def _against_the_chosen(
     best: Cut, interval: tuple[float, float] | None, chosen: float
 ) -> Iterator[Finding]:
-    """The finding that mechanisms change smoothly, or want another cut than the chosen one."""
+    """The finding that mechanisms change smoothly, or want another cut than the chosen one.
+
+    None where the chosen cut lies in the interval, or where the rows say neither.
+    """
     if best.verdict == SMOOTH:
         message = f"{best}; the threshold at {number_text(chosen)} splits what changes smoothly"
         advice = "read the two graphs as ranges of one mechanism, not as regimes"
@@ -253,7 +276,11 @@ def _against_the_chosen(
 
 
 def _nearby(values: Floats, chosen: float, interval: tuple[float, float] | None) -> list[float]:
-    """Two cuts beside the chosen one: as far as the interval reaches, else a few rows away."""
+    """Two cuts beside the chosen one: as far as the interval reaches, else a few rows away.
+
+    Without an interval they are `CUT_SHIFT` of the rows lower and higher, where so many rows are
+    left.
+    """
     reach = 0.0 if interval is None else (interval[1] - interval[0]) / 2.0
     if reach:
         return [chosen - reach, chosen + reach]
@@ -270,7 +297,10 @@ def _nearby(values: Floats, chosen: float, interval: tuple[float, float] | None)
 def _moved_cuts(
     result: ContextGraphs, name: str, chosen: float, nearby: Sequence[float]
 ) -> Iterator[Finding]:
-    """The finding that graphs differ with nearby cuts, and where; or that they are the same."""
+    """The finding that graphs differ with nearby cuts, and where; or that they are the same.
+
+    Cuts that could not be searched are left out; without any other there is no finding.
+    """
     differences: dict[float, list[str]] = {}
     for cut in nearby:
         edges = _differences(result, cut)
@@ -307,7 +337,11 @@ def _rows(result: ContextGraphs) -> Dataset | None:
 
 
 def _best(result: ContextGraphs, name: str) -> Cut | None:
-    """The cut that mechanisms want; None where none can be looked for."""
+    """The cut that mechanisms want, by the directions of a result; None where none can be looked
+    for.
+
+    So it is for columns in groups, and where nothing may change with the column.
+    """
     table = Table(searched_rows(result), ranks=False)
     position = table.data.position(name)
     try:
@@ -321,8 +355,10 @@ def _best(result: ContextGraphs, name: str) -> Cut | None:
 
 
 def _differences(result: ContextGraphs, cut: float) -> list[str] | None:
-    """The edges between system variables that differ with the cut elsewhere; None if that cannot be
-    searched.
+    """The edges between system variables that differ with the cut elsewhere.
+
+    None if that cannot be searched. An edge differs if its presence does in any context; marks are
+    not compared.
     """
     endpoints = endpoints_at(result, cut)
     if endpoints is None:
@@ -336,8 +372,10 @@ def _differences(result: ContextGraphs, cut: float) -> list[str] | None:
 
 
 def endpoints_at(result: ContextGraphs, cut: float) -> Endpoints | None:
-    """The endpoints of both contexts with the cut elsewhere; None if that cannot be searched, or
-    takes too long.
+    """The endpoints of both contexts with the cut elsewhere, shape (2, N, N).
+
+    None if that cannot be searched, takes longer than `CUT_SECONDS`, or leaves a context fewer rows
+    than two for every variable.
     """
     rows = _rows(result)
     if rows is None:
@@ -359,7 +397,10 @@ def endpoints_at(result: ContextGraphs, cut: float) -> Endpoints | None:
 
 
 def _task(result: ContextGraphs, data: Dataset, watch: Watch) -> Task:
-    """The search of a result with other contexts; with lags, of windows of the same rows."""
+    """The search of a result with other contexts; with lags, of windows of the same rows.
+
+    Scores take the columns as the result did (its transform), and keep all cells.
+    """
     settings = result.settings
     windows = result.windowed
     options = ScoreOptions(

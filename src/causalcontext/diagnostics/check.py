@@ -136,35 +136,38 @@ def inspect(
     kinds: Mapping[str, str] | None = None,
     missing: str = "raise",
 ) -> Inspection:
-    """Everything that `discover` would refuse or could not test, found without a search."""
-    found, _, screening = _inspected(table, Asked(context, kinds, missing=missing))
-    return _with_words(found, screening)
+    """Everything that `discover` would refuse or could not test, found without a search.
+
+    `check` adds what would mislead a search, and which method suits the table.
+    """
+    inspection, _, screening = _inspected(table, Asked(context, kinds, missing=missing))
+    return _with_words(inspection, screening)
 
 
 def _inspected(table: pd.DataFrame, asked: Asked) -> tuple[Inspection, pd.DataFrame, Screening]:
-    """The findings about a table, the part of it that is searched, and the columns that were left
-    out.
+    """The findings about a table, the part of it that is searched, and its screening.
+
+    A column that could not be read has its reason from the screening, and is not told of twice.
     """
     check_missing_option(asked.missing)
     names = [str(name) for name in table.columns]
-    for one in split_context(asked.context)[1]:
-        if one.column not in names:
-            raise DataError(
-                f"the table has no column {one.column!r}{did_you_mean(one.column, names)}"
-            )
+    for indicator in split_context(asked.context)[1]:
+        if indicator.column not in names:
+            near = did_you_mean(indicator.column, names)
+            raise DataError(f"the table has no column {indicator.column!r}{near}")
     declared_kinds(asked.kinds, names)
     rest, _, screening = screened(table, asked)
-    found = _read_inspection(rest, replace(asked, kinds=screening.kinds(asked.kinds)))
+    inspection = _read_inspection(rest, replace(asked, kinds=screening.kinds(asked.kinds)))
     unread = [
         reading.problem
-        for reading in found.system
+        for reading in inspection.system
         if reading.problem and reading.name in screening.unread
     ]
     problems = (
         *screening.problems,
-        *(problem for problem in found.problems if problem not in unread),
+        *(problem for problem in inspection.problems if problem not in unread),
     )
-    return replace(found, problems=problems, left_out=screening.left_out), rest, screening
+    return replace(inspection, problems=problems, left_out=screening.left_out), rest, screening
 
 
 def _with_words(found: Inspection, screening: Screening, strict: bool = False) -> Inspection:
@@ -186,7 +189,11 @@ def _with_words(found: Inspection, screening: Screening, strict: bool = False) -
 
 
 def _read_inspection(table: pd.DataFrame, asked: Asked) -> Inspection:
-    """The same of a table of which columns were left out, column by column."""
+    """The inspection of a table of which columns were left out, column by column.
+
+    Every column is read by itself, so that one that is refused hides nothing of the others. A
+    context that cannot be used counts as one context with all rows.
+    """
     context = asked.context
     kinds = asked.kinds
     missing = asked.missing
@@ -198,14 +205,14 @@ def _read_inspection(table: pd.DataFrame, asked: Asked) -> Inspection:
     declared = declared_kinds(kinds, list(columns))
     measured, made = split_context(context)
     names = tuple(columns)
-    at = [columns.pop(names[place]) for place in context_places(measured, names)]
+    at = [columns.pop(names[position]) for position in context_places(measured, names)]
     system = tuple(
         read_system_column(column, declared.get(name), len(table))
         for name, column in columns.items()
     )
     nothing = ContextReading(codes=np.zeros(len(table), dtype=np.int32))
     readings = [_read_context(column, declared.get(column.name), nothing) for column in at]
-    readings += [_made_context(one, system, nothing) for one in made]
+    readings += [_made_context(indicator, system, nothing) for indicator in made]
     readings = readings or [nothing]
     return _looked_into(
         readings[0] if len(readings) == 1 else _combined(readings, nothing), system, missing
@@ -218,15 +225,18 @@ def level_text(level: object) -> str:
 
 
 def largest_set(rows: int) -> int:
-    """The number of variables that a test inside a context of so many rows can condition on;
-    negative if it cannot be run.
+    """The number of variables that a test inside a context of so many rows can condition on.
+
+    It is rows - 2 - `SPARE_ROWS`: both ends take a row each; negative if no test can be run.
     """
     return rows - 2 - SPARE_ROWS
 
 
 def largest_context_set(rows: int) -> int:
-    """The number of variables that a test of the context can condition on before it leaves out a
-    context of so many rows.
+    """The number of variables that a test of the context can condition on with so many rows of a
+    value.
+
+    It is rows - 1 - `SPARE_ROWS`; beyond, the test leaves that value out.
     """
     return rows - 1 - SPARE_ROWS
 
@@ -242,7 +252,11 @@ def constant_levels(statistics: SufficientStatistics, column: int) -> list[int]:
 def _looked_into(
     context: ContextReading, system: tuple[SystemReading, ...], missing: str
 ) -> Inspection:
-    """The inspection, once every column has been read."""
+    """The inspection, once every column has been read.
+
+    Usable columns have their statistics gathered; where no problem was found so far, the checks of
+    `discover` have the last word (`check_statistics`).
+    """
     data = usable_part(context, system)
     statistics = gather_statistics(data, missing) if data.system and data.n_rows else None
     dependences = () if statistics is None else linear_dependences(statistics)
@@ -293,21 +307,25 @@ def _value_problems(statistics: SufficientStatistics, data: Dataset, missing: st
         )
     if statistics.infinite.any():
         where = names[statistics.infinite.any(axis=0)].tolist()
-        found = _count(int(statistics.infinite.sum()), "infinite value")
-        yield f"{found} in {listed(where)}; replace, or drop the rows"
+        counted = _count(int(statistics.infinite.sum()), "infinite value")
+        yield f"{counted} in {listed(where)}; replace, or drop the rows"
     fixed = names[_constant_everywhere(statistics)].tolist()
     if fixed:
         yield f"the same value in all complete rows of {listed(fixed)}; drop constant columns"
 
 
 def _constant_everywhere(statistics: SufficientStatistics) -> Bools:
+    """True for the columns with one value in all complete rows, shape (columns,)."""
     whole = statistics.moments.merged()
     constant: Bools = np.diagonal(whole.scatter[0]) < SMALLEST_SCATTER
     return constant if whole.rows[0] > 1 else np.zeros_like(constant)
 
 
 def _few_rows(context: ContextReading, statistics: SufficientStatistics) -> Iterator[str]:
-    """Contexts (or a whole table) in which tests with larger sets cannot be run."""
+    """Contexts (or a whole table) in which tests with larger sets cannot be run.
+
+    Enough is a set of `LARGE_SET` variables, or of all others where there are fewer.
+    """
     enough = min(LARGE_SET, len(statistics.names) - 2)
     for level, n in zip(statistics.values, statistics.moments.rows.tolist(), strict=True):
         inside = largest_set(n)
@@ -316,14 +334,14 @@ def _few_rows(context: ContextReading, statistics: SufficientStatistics) -> Iter
             continue
         where = f"{context.name} = {level_text(level)}" if context.splits else "the table"
         can = f"tests inside it can condition on {_count(inside, 'variable')} at most"
-        said = (
+        words = (
             f"{where} has {_count(n, 'complete row')}:"
             f" {can if inside >= 0 else 'no test can be run inside it'}"
         )
         if context.splits and across < enough:
             beyond = "" if across < 0 else f" given more than {_count(across, 'variable')}"
-            said += f", tests of {context.name}{beyond} leave it out"
-        yield said
+            words += f", tests of {context.name}{beyond} leave it out"
+        yield words
 
 
 def _untestable(
@@ -339,18 +357,25 @@ def _untestable(
                 listed([level_text(statistics.values[level]) for level in levels]), []
             ).append(name)
     for where, names in alike.items():
-        what = "is constant" if len(names) == 1 else "are constant"
-        it = "it" if len(names) == 1 else "they"
-        yield f"{listed(names)} {what} where {context.name} = {where}: {it} cannot be tested there"
-    for found in dependences:
-        where = "" if found.everywhere else f" where {context.name} = {level_text(found.level)}"
+        are_constant = (
+            f"{'is' if len(names) == 1 else 'are'} constant where {context.name} = {where}"
+        )
+        pronoun = "it" if len(names) == 1 else "they"
+        yield f"{listed(names)} {are_constant}: {pronoun} cannot be tested there"
+    for dependence in dependences:
+        where = (
+            ""
+            if dependence.everywhere
+            else f" where {context.name} = {level_text(dependence.level)}"
+        )
         yield (
-            f"{found.column} is a linear function of {listed(found.of)}{where}: links among "
-            "them cannot be distinguished, and given these it cannot be tested"
+            f"{dependence.column} is a linear function of {listed(dependence.of)}{where}: links"
+            " among them cannot be distinguished, and given these it cannot be tested"
         )
 
 
 def _count(number: int, what: str) -> str:
+    """A number of things in words: `1 column`, `2 columns`."""
     return f"{number} {what}{'' if number == 1 else 's'}"
 
 
@@ -367,29 +392,34 @@ class Dependence:
 
 
 def linear_dependences(statistics: SufficientStatistics) -> tuple[Dependence, ...]:
-    """The dependences in all rows, then those that hold in one context only."""
+    """The dependences in all rows, then those that hold in one context only.
+
+    A relation of the same columns that holds in all rows is not told again of a context.
+    """
     whole = statistics.moments.merged()
     pooled = _dependences(whole.scatter[0], int(whole.rows[0]))
     names = np.array(statistics.names, dtype=object)
     known = {frozenset((column, *of)) for column, of in pooled}
-    found = [Dependence(names[column], tuple(names[of]), True) for column, of in pooled]
+    dependences = [Dependence(names[column], tuple(names[of]), True) for column, of in pooled]
     moments = statistics.moments
     for level, scatter, n in zip(statistics.values, moments.scatter, moments.rows, strict=True):
         inside = _dependences(scatter, int(n)) if len(statistics.values) > 1 else []
-        found += [
+        dependences += [
             Dependence(names[column], tuple(names[of]), False, level)
             for column, of in inside
             if frozenset((column, *of)) not in known
         ]
-    return tuple(found)
+    return tuple(dependences)
 
 
 def _dependences(scatter: Floats, n: int) -> list[tuple[int, list[int]]]:
     """Columns that a pivoted Cholesky factorisation has no use for, each with those that make it
     up.
 
-    With no more rows than columns everything depends on everything: that is a lack of rows, and not
-    reported here.
+    `scatter` has shape (columns, columns), of n rows; columns are compared in standard units. A
+    column takes part in a relation if its coefficient exceeds `SMALLEST_COEFFICIENT`. With no more
+    rows than columns everything depends on everything: that is a lack of rows, and not reported
+    here.
     """
     squares = np.diagonal(scatter)
     varying = np.flatnonzero((squares > 0.0) & (squares <= LARGEST_SCATTER))
@@ -414,7 +444,9 @@ SAME = {name: dict(entry.metadata) for name, entry in Options.__dataclass_fields
 
 @dataclass(frozen=True)
 class CheckOptions:
-    """The options of `discover` that `check` takes."""
+    """The options of `discover` that `check` takes, declared as there, so that their flags are the
+    same.
+    """
 
     kinds: Mapping[str, str] | None = option(None)
     missing: str = option("raise", **SAME["missing"])
@@ -493,7 +525,7 @@ def check(table: Any, context: AnyContext = None, **options: Unpack[CheckKeyword
         inspection = _without_problems_of(
             inspection, frame, {left.column for left in of_search.left_out} - known, asked
         )
-        unread = [said for said in screening.problems if said not in inspection.problems]
+        unread = [problem for problem in screening.problems if problem not in inspection.problems]
         inspection = replace(inspection, problems=(*unread, *inspection.problems))
     if inspection.problems:
         return _with_words(inspection, screening, strict)
@@ -535,29 +567,33 @@ def _without_problems_of(
 def _searched(
     table: pd.DataFrame, rest: pd.DataFrame, screening: Screening, asked: Asked
 ) -> tuple[Dataset, Screening, ThinLevels | None]:
-    """The part of a table that `discover` searches, its notes, and the values of the context whose
-    rows it leaves out.
+    """The part of a table that `discover` searches, its screening, and the thin values of the
+    context.
 
-    `rest` is the part of the table that the screening left; without the rows of such values it
-    looks once more.
+    Rows of values of the context that are too few are left out. `rest` is the part of the table
+    that the screening left; without those rows it looks once more.
     """
     read = read_with_functions(rest, asked.context, screening.kinds(asked.kinds))
     thin = thin_levels(read, asked.missing)
     if thin is not None:
         gone = [name for name, _ in thin.untested]
         kept = rows_searched(read, thin, screening.rows, len(table))
-        told = screening.told  # of all rows, as `discover` says it
+        told_of_all_rows = screening.told  # of all rows, as `discover` says it
         context = context_without(asked.context, thin)
         kinds = kinds_without(asked.kinds, gone)
         asked = replace(asked, context=context, kinds=kinds)
         rest, _, screening = screened(some_rows_of(table, None, kept, gone), asked)
-        screening = replace(screening, told=told)
+        screening = replace(screening, told=told_of_all_rows)
         read = read_with_functions(rest, context, screening.kinds(kinds))
     return *screened_data(read, screening, asked), thin
 
 
 def _misleading(data: Dataset) -> Iterator[str]:
-    """The columns that a search would take for something else."""
+    """Sentences on columns that a search would take for something else.
+
+    These are functions that make a context, ranges that hardly overlap between contexts, and what
+    rows and columns by themselves say against the model (`OF_COLUMNS`).
+    """
     sources = [data.names[source] for _, source in data.contexts.made]
     for found in step_functions(data):
         certain = f"{found.context} is a function of {found.column} without exception"
@@ -674,7 +710,10 @@ def _read_context(column: Column, declared: Kind | None, nothing: ContextReading
 
 
 def _combined(parts: Sequence[ContextReading], nothing: ContextReading) -> ContextReading:
-    """The context that several columns are together, usable if each of them is."""
+    """The context that several columns are together, usable if each of them is.
+
+    Its values are the combinations that occur in the rows.
+    """
     unusable = replace(
         nothing, name=", ".join(str(part.name) for part in parts), parts=tuple(parts)
     )
@@ -693,7 +732,10 @@ def _combined(parts: Sequence[ContextReading], nothing: ContextReading) -> Conte
 def _made_context(
     indicator: Indicator, system: Sequence[SystemReading], nothing: ContextReading
 ) -> ContextReading:
-    """The context that is made out of a column, usable or with the reason why not."""
+    """The context that is made out of a column, usable or with the reason why not.
+
+    Without a usable column it has no reason of its own: that of the column is told.
+    """
     unusable = replace(nothing, name=indicator.name, dtype="int32")
     if not any(
         reading.name == indicator.column and reading.values is not None for reading in system
@@ -707,7 +749,7 @@ def _made_context(
 
 
 def usable_part(context: ContextReading, system: Sequence[SystemReading]) -> Dataset:
-    """The table without the columns that the library refuses."""
+    """The table without the columns that the library refuses, context variables first."""
     names: list[str] = []
     kinds: list[Kind] = []
     columns: list[Any] = []

@@ -71,8 +71,10 @@ def unlinked(
 ) -> tuple[EquationColumns, ...]:
     """The equations without links between `some` variables, in either direction."""
     return tuple(
-        frozenset(column for column in own if column[0] not in some) if effect in some else own
-        for effect, own in enumerate(columns)
+        frozenset(column for column in equation if column[0] not in some)
+        if effect in some
+        else equation
+        for effect, equation in enumerate(columns)
     )
 
 
@@ -167,17 +169,17 @@ class _Fit:
         """
         self.climb.work += LOOKS_PER_FIT
         table = self.table[i][i]
-        own = self.own[i]
+        response = self.own[i]
         d = len(design)
         gram = np.empty((d + len(near[0]), d + len(near[0])))
         gram[:d, :d] = table[np.ix_(design, design)]
         gram[d:, :d] = near[0][:, design]
         gram[:d, d:] = gram[d:, :d].T
         gram[d:, d:] = near[1]
-        right = np.concatenate([table[design, own], near[0][:, own]])
+        right = np.concatenate([table[design, response], near[0][:, response]])
         slopes = _solved(gram, right)
         return slopes, max(
-            float(table[own, own] - slopes @ right) / self.climb.n, SMALLEST_VARIANCE
+            float(table[response, response] - slopes @ right) / self.climb.n, SMALLEST_VARIANCE
         )
 
     def update(self, i: int) -> None:
@@ -248,38 +250,45 @@ class EquationClimb:
         self.n = float(given.moments.rows.sum())
         self.everywhere = (1 << self.k) - 1
         self.nodes = np.flatnonzero(given.free).tolist()
-        single = [1 << r for r in range(self.k)]
-        self.masks = sorted(
-            {self.everywhere, *single, *(mask for own in given.columns for _, mask in own)}
-        )
-        self.place = {
-            column: i
-            for i, column in enumerate((v, mask) for v in range(self.p + 1) for mask in self.masks)
-        }
-        self.response = [self.place[v, self.everywhere] for v in range(self.p)] + [
-            self.place[self.p, single[-1]]
-        ]
-        self.lives = np.array(
-            [[mask >> r & 1 for r in range(self.k)] for mask in self.masks], dtype=np.float64
-        )
+        self.masks = self._masks()
+        every_column = product(range(self.p + 1), self.masks)
+        self.place = {column: i for i, column in enumerate(every_column)}
+        self.response = [self.place[v, self.everywhere] for v in range(self.p)]
+        self.response.append(self.place[self.p, 1 << (self.k - 1)])
+        acts = [[mask >> r & 1 for r in range(self.k)] for mask in self.masks]
+        self.lives = np.array(acts, dtype=np.float64)
         self.scales, of = np.unique(
             np.round(given.noise / given.noise[:, :1], 6), axis=0, return_inverse=True
         )
         self.scale_of = of.ravel().tolist()
         self.raw = _raw_products(given.moments)
-        self.products = {
-            (a, b): self._products(self.raw, one * other)
-            for a, one in enumerate(self.scales)
-            for b, other in enumerate(self.scales)
-            if a == b or not moved
-        }
-        self.cost = {
-            mask: given.price * log(max(float(given.moments.rows[_bits(mask)].sum()), 2.0))
-            for mask in self.masks
-        }
+        self.products = self._products_by_noise(bool(moved))
+        self.cost = {mask: self._cost(mask) for mask in self.masks}
         self.fixed = [self._fixed(links) for links in given.links]
         self.alone: dict[tuple[int, EquationColumns], float] = {}
         self._better: dict[tuple[int, EquationColumns], list[tuple[float, EquationColumns]]] = {}
+
+    def _masks(self) -> list[int]:
+        """The masks of all contexts, of each one, and of the columns to start from, in order."""
+        masks = {self.everywhere, *(1 << r for r in range(self.k))}
+        for columns in self.given.columns:
+            masks.update(mask for _, mask in columns)
+        return sorted(masks)
+
+    def _cost(self, mask: int) -> float:
+        """The price of a column in the contexts of a mask: `price` times the log of their rows."""
+        rows = float(self.given.moments.rows[_bits(mask)].sum())
+        return self.given.price * log(max(rows, 2.0))
+
+    def _products_by_noise(self, only_alike: bool) -> dict[tuple[int, int], Floats]:
+        """The cross products of all columns for every pair of noise profiles.
+
+        With `only_alike` a profile is paired with itself alone: without correlated errors no fit
+        needs others.
+        """
+        numbers = range(len(self.scales))
+        pairs = [(a, b) for a, b in product(numbers, numbers) if a == b or not only_alike]
+        return {(a, b): self._products(self.raw, self.scales[a] * self.scales[b]) for a, b in pairs}
 
     def _products(self, raw: Floats, weights: Floats) -> Floats:
         """The cross products of columns, each row divided by the noise of two variables in its
@@ -302,11 +311,11 @@ class EquationClimb:
 
         What was kept of equations with this number is forgotten.
         """
-        here = [self.place[number, mask] for mask in self.masks]
+        of_number = [self.place[number, mask] for mask in self.masks]
         self._first.work += LOOKS_PER_FIT * len(self.products)
         for (a, b), table in self.products.items():
-            table[here] = self._products(raw[:, None], self.scales[a] * self.scales[b])
-            table[:, here] = table[here].T
+            table[of_number] = self._products(raw[:, None], self.scales[a] * self.scales[b])
+            table[:, of_number] = table[of_number].T
         self.alone.clear()
         self._better.clear()
 
@@ -314,7 +323,7 @@ class EquationClimb:
         """The causes of every variable in a context that no move changes, as bit masks."""
         kept = links.copy()
         kept[: self.p + 1, self.nodes] = False
-        return [sum(1 << int(cause) for cause in np.flatnonzero(own)) for own in kept.T]
+        return [sum(1 << int(cause) for cause in np.flatnonzero(of_effect)) for of_effect in kept.T]
 
     def price(self, columns: EquationColumns) -> float:
         """The price of the columns of an equation (nats)."""
@@ -340,8 +349,8 @@ class EquationClimb:
         """
         self._first.work += LOOKS_PER_FIT
         table = self.products[self.scale_of[node], self.scale_of[node]]
-        own = self.response[node]
-        used = [*self.design(columns), own]
+        response = self.response[node]
+        used = [*self.design(columns), response]
         among = table[np.ix_(used, used)]
         own_error = np.append(-_solved(among[:-1, :-1], among[:-1, -1]), 1.0)
         left = max(float(own_error @ among @ own_error) / self.n, SMALLEST_VARIANCE)
@@ -379,8 +388,8 @@ class EquationClimb:
         around : without children, variables whose equations and neighbours alone may be changed
         """
         score, fit = self.scored(columns, children, correlation)
-        some = children or around
-        among = [*some, *self.near(columns, some)] if some else self.nodes
+        centres = children or around
+        among = [*centres, *self.near(columns, centres)] if centres else self.nodes
         for _ in range(MOST_MOVES):
             ranked = sorted(self.moves(columns, fit, among), key=lambda move: -move[0])
             moved = (with_equations(columns, *changed) for _, changed in ranked)
@@ -475,14 +484,14 @@ class EquationClimb:
         alone = fit is None or node not in fit.children
         if alone and key in self._better:
             return self._better[key]
-        found = [
+        better = [
             (gained, other)
             for other in self.other_columns(node, now)
             if (gained := gain(other)) >= SMALLEST_GAIN
         ]
         if alone:
-            self._better[key] = found
-        return found
+            self._better[key] = better
+        return better
 
     def _gains(
         self, node: int, now: EquationColumns, fit: _Fit | None
@@ -520,7 +529,7 @@ class EquationClimb:
         for cause in range(self.p + 1):
             if cause == effect or not self.given.may[cause, effect]:
                 continue
-            own = frozenset(column for column in now if column[0] == cause)
+            of_cause = frozenset(column for column in now if column[0] == cause)
             options = [self._every(cause)]
             if not self.given.must[cause, effect]:
                 options.append(frozenset())
@@ -532,9 +541,9 @@ class EquationClimb:
                 ]
                 options.append(frozenset((cause, 1 << r) for r in range(self.k)))
             for option in options:
-                if option != own:
+                if option != of_cause:
                     yield option | (
-                        now - own if option else _without(now, cause, self.p, self.everywhere)
+                        now - of_cause if option else _without(now, cause, self.p, self.everywhere)
                     )
 
     def starts(
@@ -557,25 +566,28 @@ class EquationClimb:
                     yield with_equations(alone, (effect, alone[effect] | self._every(common))), 0.0
         both = [columns]
         for cause, effect in (pair, pair[::-1]):
-            own = {one for one, _ in columns[effect]}
+            causes_of_effect = {shared_cause for shared_cause, _ in columns[effect]}
             shared = sorted(
                 {
-                    one
-                    for one, _ in columns[cause]
-                    if one in own and not self.given.must[one, effect]
+                    shared_cause
+                    for shared_cause, _ in columns[cause]
+                    if shared_cause in causes_of_effect
+                    and not self.given.must[shared_cause, effect]
                 }
             )
-            if shared and cause in own:
+            if shared and cause in causes_of_effect:
                 rest = columns[effect]
-                for one in shared:
-                    rest = _without(rest, one, self.p, self.everywhere)
+                for shared_cause in shared:
+                    rest = _without(rest, shared_cause, self.p, self.everywhere)
                 both.append(with_equations(columns, (effect, rest)))
         yield from product(both, (-START_CORRELATION, START_CORRELATION))
 
     def adjacent(self, columns: tuple[EquationColumns, ...]) -> list[tuple[int, int]]:
         """The pairs of numbers with a link in some context."""
         linked = {
-            frozenset((cause, effect)) for effect, own in enumerate(columns) for cause, _ in own
+            frozenset((cause, effect))
+            for effect, equation in enumerate(columns)
+            for cause, _ in equation
         }
         return [
             pair
@@ -605,8 +617,8 @@ def with_equations(
 ) -> tuple[EquationColumns, ...]:
     """The equations with some of them replaced, each given as (variable, columns)."""
     made = list(columns)
-    for node, own in changed:
-        made[node] = own
+    for node, equation in changed:
+        made[node] = equation
     return tuple(made)
 
 
@@ -651,7 +663,9 @@ def _has_cycle(causes: Sequence[int]) -> bool:
     """True if causes, as bit masks, lead round in a circle."""
     left = (1 << len(causes)) - 1
     while left:
-        roots = sum(1 << v for v, own in enumerate(causes) if left >> v & 1 and not own & left)
+        roots = sum(
+            1 << v for v, of_effect in enumerate(causes) if left >> v & 1 and not of_effect & left
+        )
         if not roots:
             return True
         left &= ~roots

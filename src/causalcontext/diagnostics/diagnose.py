@@ -71,8 +71,9 @@ RANKS = (
 def diagnose(result: ContextGraphs, progress: bool | Count = False) -> Diagnosis:
     """The findings of every check, the most severe first, then by what they are about (`RANKS`).
 
-    The model checks and the suspicion of hidden causes are kept by the result, which shows them in
-    its tables from then on.
+    Some checks are for any graph, some for graphs of contexts, some for rows in memory; a last
+    finding says which were not run, and why. The model checks and the suspicion of hidden causes
+    are kept by the result, which shows them in its tables from then on.
     """
     checks: list[Callable[[], Iterator[Finding]]] = [
         partial(check, result)
@@ -94,7 +95,9 @@ def diagnose(result: ContextGraphs, progress: bool | Count = False) -> Diagnosis
 
 
 def _not_checked(result: ContextGraphs) -> Finding | None:
-    """What the checks of rows cannot say about a result, and what to do; None where they can."""
+    """The finding on checks of rows that a result does not allow, and what to do; None where they
+    can be run.
+    """
     if result.context is None:
         message = "without a context there is one graph, and nothing to compare"
         return Finding("context", Severity.NOTE, message)
@@ -122,7 +125,11 @@ def _not_checked(result: ContextGraphs) -> Finding | None:
 
 
 def broken_rules(result: ContextGraphs) -> Iterator[Finding]:
-    """Contradictions by rule, and edges without an agreed direction."""
+    """Contradictions by rule, and edges without an agreed direction.
+
+    A rule whose conclusion was contradicted points at what it rests on: a test that erred, or an
+    assumption.
+    """
     counts = Counter(doubt.rule for doubt in result.doubts)
     for rule, count in sorted(counts.items()):
         edges = [
@@ -142,8 +149,10 @@ def broken_rules(result: ContextGraphs) -> Iterator[Finding]:
         dict.fromkeys(str(edge) for graph in graphs for edge in graph.edges if "x" in edge.mark)
     )
     if conflicts:
-        what = CONFLICTS[result.union.kind]
-        message = f"{len(conflicts)} edges {what}: {', '.join(conflicts[:MOST_NAMED_TOGETHER])}"
+        conflict_words = CONFLICTS[result.union.kind]
+        message = (
+            f"{len(conflicts)} edges {conflict_words}: {', '.join(conflicts[:MOST_NAMED_TOGETHER])}"
+        )
         yield Finding("assumptions", Severity.CAUTION, message, "", {"edges": tuple(conflicts)})
 
 
@@ -170,8 +179,10 @@ def directed_cycles(result: ContextGraphs) -> Iterator[Finding]:
 
 
 def turned_directions(result: ContextGraphs) -> Iterator[Finding]:
-    """Pairs with an arrow one way in some contexts and the other way in others; a caution if the
-    model does not fit.
+    """Pairs with an arrow one way in some contexts and the other way in others.
+
+    It is a note where the model fits, since feedback through the context makes such pairs, and a
+    caution where it does not.
     """
     arrows = np.stack([directed(graph.endpoints) for graph in result.graphs.values()])
     pairs = np.argwhere(np.triu(arrows.any(axis=0) & arrows.any(axis=0).T)).tolist()
@@ -181,12 +192,13 @@ def turned_directions(result: ContextGraphs) -> Iterator[Finding]:
     why = "a model that does not fit can produce this" if doubted else "this requires feedback"
     which = "one pair points" if len(pairs) == 1 else f"{len(pairs)} pairs point"
     x, y = pairs[0]
-    there = int(arrows[:, x, y].sum())
+    forward = int(arrows[:, x, y].sum())
     back = int(arrows[:, y, x].sum())
     first = result.names[x]
     second = result.names[y]
     such = (
-        f"{first} --> {second} in {there} of {len(arrows)} contexts, {second} --> {first} in {back}"
+        f"{first} --> {second} in {forward} of {len(arrows)} contexts,"
+        f" {second} --> {first} in {back}"
     )
     message = f"{which} one way in some contexts and the other way in others ({such}): {why}"
     edges = tuple(f"{result.names[x]} - {result.names[y]}" for x, y in pairs)
@@ -205,7 +217,12 @@ def turned_directions(result: ContextGraphs) -> Iterator[Finding]:
 
 
 def large_cycles(result: ContextGraphs) -> Iterator[Finding]:
-    """Blocks of the union skeleton in which a large union cycle could hide missing edges."""
+    """Blocks of the union skeleton in which a large union cycle could hide missing edges.
+
+    Algorithm 1 tests inside a context only where the context is a neighbour of the pair; a union
+    cycle of three or more variables can then leave a false edge (docs/cycles.md).
+    `masked_scope="cycle"` tests these blocks inside contexts, too.
+    """
     plain = result.settings.masked_scope == "adaptive" and result.series is None
     if result.settings.method != "pc-ac" or not plain:
         return
@@ -227,8 +244,9 @@ def large_cycles(result: ContextGraphs) -> Iterator[Finding]:
 
 
 def told_with_the_result(result: ContextGraphs) -> Iterator[Finding]:
-    """Warnings of the search, ways in which the table contradicts its model, and what residuals say
-    against that.
+    """The warnings of the search, and the ways in which the table contradicts its model.
+
+    Warnings about which another check has more to say are left to that one.
     """
     violations = violations_of(result)
     of_violations = check_words(result)
@@ -245,8 +263,8 @@ def told_with_the_result(result: ContextGraphs) -> Iterator[Finding]:
         ):
             yield Finding("search", Severity.WARNING, sentence)
     for violation in violations:
-        found = WORDS[violation.kind].finding.format(listed(violation.columns))
-        message = f"{found}: {danger(violation, result.context is not None)}"
+        finding_words = WORDS[violation.kind].finding.format(listed(violation.columns))
+        message = f"{finding_words}: {danger(violation, result.context is not None)}"
         yield Finding(
             "model",
             Severity.WARNING,
@@ -257,7 +275,7 @@ def told_with_the_result(result: ContextGraphs) -> Iterator[Finding]:
 
 
 def _is_checked(result: ContextGraphs, warning: str) -> bool:
-    """Whether another check has more to say about the matter of a warning."""
+    """True if another check has more to say about the matter of a warning."""
     if (
         about(warning) is About.FUNCTION
     ):  # where rows are at hand, functions of a column are looked for
@@ -272,17 +290,17 @@ def wrong_cells(result: ContextGraphs) -> Iterator[Finding]:
     cells = result.wrong_cells.cells
     words = ("adds the edges", "removes", "changes the marks to")
     differ = result.wrong_cells.differences(result.graphs)
-    told = "; ".join(
+    differences = "; ".join(
         f"{word} {listed(edges)}" for word, edges in zip(words, differ, strict=True) if edges
     )
     message = (
         f"{len(cells):,} cells of {listed(sorted({cell.column for cell in cells}))} were taken for"
-        f" wrong; without them the search {told or 'has the same graphs'}"
+        f" wrong; without them the search {differences or 'has the same graphs'}"
     )
     evidence = {"added": tuple(differ[0]), "removed": tuple(differ[1]), "changed": tuple(differ[2])}
     yield Finding(
         "wrong cells",
-        Severity.CAUTION if told else Severity.NOTE,
+        Severity.CAUTION if differences else Severity.NOTE,
         message,
         "look at flagged_cells(); if these values are right, pass wrong_cells='keep'",
         evidence,
@@ -292,14 +310,17 @@ def wrong_cells(result: ContextGraphs) -> Iterator[Finding]:
 def proxy_links(result: ContextGraphs) -> Iterator[Finding]:
     """Links that explain nothing beside the curves of another variable: a line may describe what a
     curve makes.
+
+    Such a link is a candidate, since the curves take more parameters for as much.
     """
-    found = replaceable_links(result)
-    if not found:
+    replaceable = replaceable_links(result)
+    if not replaceable:
         return
     name = result.names
-    links = tuple(f"{name[link.cause]} --> {name[link.effect]}" for link in found)
+    links = tuple(f"{name[link.cause]} --> {name[link.effect]}" for link in replaceable)
     explained = tuple(
-        f"{text} (curves of {name[link.other]})" for text, link in zip(links, found, strict=True)
+        f"{text} (curves of {name[link.other]})"
+        for text, link in zip(links, replaceable, strict=True)
     )
     message = f"{listed(explained)} may be proxies for the effect of another variable"
     advice = (
@@ -310,16 +331,16 @@ def proxy_links(result: ContextGraphs) -> Iterator[Finding]:
 
 
 def hidden_causes(result: ContextGraphs) -> Iterator[Finding]:
-    """Links behind which a hidden common cause may stand; what was not asked, and that silence
+    """Links behind which a hidden common cause may stand, what was not asked, and that silence
     clears nothing.
     """
     if result.evidence is None and (result.series is None or result.union.kind is GraphKind.PAG):
         return
-    found = suspicion_of(result)
+    suspicion = suspicion_of(result)
     silent = "a link that is not named here is not cleared"
     alike = "" if result.series is None else "; too few lags and noisy measurements look alike"
-    if found.suspected:
-        pairs = set(found.suspected)
+    if suspicion.suspected:
+        pairs = set(suspicion.suspected)
         edges = tuple(
             str(edge) for edge in result.union.edges if (min(edge[:2]), max(edge[:2])) in pairs
         )
@@ -332,16 +353,16 @@ def hidden_causes(result: ContextGraphs) -> Iterator[Finding]:
             f" {silent}{alike}"
         )
         yield Finding("hidden causes", Severity.CAUTION, message, advice, {"edges": edges})
-    elif found.asked:
+    elif suspicion.asked:
         message = (
-            f"no sign of a hidden common cause was seen behind the {len(found.asked)} links that"
-            " were asked"
+            f"no sign of a hidden common cause was seen behind the {len(suspicion.asked)} links"
+            " that were asked"
         )
         yield Finding(
             "hidden causes", Severity.NOTE, message, f"{silent}: many hidden causes leave no sign"
         )
-    if found.why_not:
-        message = f"not all links could be asked about hidden common causes: {found.why_not}"
+    if suspicion.why_not:
+        message = f"not all links could be asked about hidden common causes: {suspicion.why_not}"
         yield Finding(
             "hidden causes",
             Severity.NOTE,

@@ -60,7 +60,10 @@ PARAMETERS = tuple(
 
 @dataclass(frozen=True, eq=False)
 class Suggestion:
-    """A column by which mechanisms change."""
+    """A column by which mechanisms change, with its evidence and what was required (nats).
+
+    A number has a cut (`value`) and its 95 % interval, a category has none.
+    """
 
     column: str
     value: float | None  # the cut of a number
@@ -146,25 +149,25 @@ def find_contexts(
                 " pass the path"
             )
         table = table.sample_as_table()
-    found = suggested(table, most, {**options, "names": names, "method": "score-ac"})
+    suggestions = suggested(table, most, {**options, "names": names, "method": "score-ac"})
     given = named_options(options).items()
     asked = "".join(
         f", {name}={name if name == 'knowledge' else repr(value)}" for name, value in given
     )
     rows = []
-    for place, one in enumerate(found):
-        contexts = [other.written for other in found[: place + 1]]
-        context = contexts[0] if place == 0 else f"[{', '.join(contexts)}]"
+    for number, suggestion in enumerate(suggestions):
+        contexts = [other.written for other in suggestions[: number + 1]]
+        context = contexts[0] if number == 0 else f"[{', '.join(contexts)}]"
         rows.append(
             (
-                one.column,
-                "category" if one.value is None else CUT,
-                one.value,
-                one.low,
-                one.high,
-                one.evidence,
-                one.required,
-                one.changed,
+                suggestion.column,
+                "category" if suggestion.value is None else CUT,
+                suggestion.value,
+                suggestion.low,
+                suggestion.high,
+                suggestion.evidence,
+                suggestion.required,
+                suggestion.changed,
                 f"cc.discover(table, {context}{asked})",
             )
         )
@@ -185,40 +188,54 @@ def named_options(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def suggested(table: Any, most: int, options: Mapping[str, Any]) -> list[Suggestion]:
-    """The columns by which mechanisms change, one after the other."""
+    """The columns by which mechanisms change, one after the other.
+
+    In each turn the column with the most evidence beyond what is required joins, the table is
+    searched again with it as a context, and its evidence is asked once more: only that search knows
+    which mechanisms it changes. It ends when no column has enough.
+    """
     result = discover(table, None, **options)
-    found = list[Suggestion]()
-    while len(found) < most:
+    suggestions = list[Suggestion]()
+    while len(suggestions) < most:
         columns = result.names if result.series is None else result.series.variables
         left = [
             name
             for name in columns
-            if name not in {*(one.column for one in found), *result.made_of}
+            if name not in {*(suggestion.column for suggestion in suggestions), *result.made_of}
         ]
         asked = [
-            one for name in left if (one := _asked(result, name, found, len(left))) is not None
+            suggestion
+            for name in left
+            if (suggestion := _asked(result, name, suggestions, len(left))) is not None
         ]
-        best = max(asked, key=lambda one: one.evidence - one.required, default=None)
+        best = max(
+            asked, key=lambda suggestion: suggestion.evidence - suggestion.required, default=None
+        )
         if best is None or best.evidence <= best.required:
             break
-        result = discover(table, [*(one.context for one in found), best.context], **options)
-        again = _asked(result, best.column, found, len(asked))
+        result = discover(
+            table, [*(suggestion.context for suggestion in suggestions), best.context], **options
+        )
+        again = _asked(result, best.column, suggestions, len(asked))
         # what changes is told by the search that knows the context, unless it does not see the
         # change any more
-        found.append(best if again is None or again.evidence < best.evidence else again)
-    return found
+        suggestions.append(best if again is None or again.evidence < best.evidence else again)
+    return suggestions
 
 
 def _asked(
     result: ContextGraphs, name: str, known: Sequence[Suggestion], columns: int
 ) -> Suggestion | None:
-    """The changes with a column beside those that are known; None if nothing may change with it."""
+    """The changes with a column beside those that are known; None if nothing may change with it.
+
+    The requirement is `CONTEXT_DEMAND` log n plus the log of the number of columns that are asked.
+    """
     table = Table(
         searched_rows(result),
         ranks=result.evidence is not None and result.evidence.transform == "ranks",
     )
     responses = [
-        [_beside(table, result, one, known) for one in copies]
+        [_beside(table, result, response, known) for response in copies]
         for copies in asked_responses(result, table, name)
     ]
     position = table.data.position(name)
@@ -229,7 +246,9 @@ def _asked(
         gains = group_gains(responses)
         price = log(len(table.rows))
         changed = tuple(
-            one[0].name for one, gain in zip(responses, gains, strict=True) if gain > price
+            response[0].name
+            for response, gain in zip(responses, gains, strict=True)
+            if gain > price
         )
         return Suggestion(name, None, None, None, float(gains.sum()) - price, required, changed)
     values = table.values(position)

@@ -18,7 +18,9 @@ NOTHING = "nothing to report"
 
 
 class Severity(IntEnum):
-    """The weight of a finding."""
+    """The weight of a finding: a note is to be known, a caution limits a claim, a warning endangers
+    the result.
+    """
 
     NOTE = 0
     CAUTION = 1
@@ -64,7 +66,7 @@ class Diagnosis:
         return tuple(finding for finding in self.findings if finding.topic == topic)
 
     def to_list(self) -> list[dict[str, Any]]:
-        """The findings as plain values, as a file has them."""
+        """The findings as plain values, as a file has them; severities are numbers there."""
         return [
             {
                 "topic": finding.topic,
@@ -78,7 +80,7 @@ class Diagnosis:
 
     @classmethod
     def from_list(cls, content: list[dict[str, Any]]) -> Diagnosis:
-        """The findings of `to_list`."""
+        """The findings of `to_list`, with tuples in place of the lists of a file."""
         findings = []
         for entry in content:
             evidence = {key: _with_tuples(value) for key, value in entry["evidence"].items()}
@@ -89,7 +91,7 @@ class Diagnosis:
         return cls(tuple(findings))
 
     def to_frame(self) -> pd.DataFrame:
-        """The findings as a table."""
+        """The findings as a table, a row each, in their order."""
         rows = [
             (f.topic, f.severity.name.lower(), f.message, f.advice, dict(f.evidence))
             for f in self.findings

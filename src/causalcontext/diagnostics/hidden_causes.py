@@ -253,8 +253,7 @@ def _straight_equations(
     contexts = list(result.cells.positions)
     system = [v for v in range(len(result.names)) if v not in contexts]
     numbers = [v for v in system if shapes[v].is_number and shapes[v].even]
-    ranked = any(mechanisms.scales[v].scores for v in numbers)
-    if ranked or len(numbers) > MOST_HIDDEN_VARIABLES:
+    if _are_ranked(mechanisms, numbers) or len(numbers) > MOST_HIDDEN_VARIABLES:
         return None
     others = [v for v in system if v not in numbers]
     p = len(numbers)
@@ -268,15 +267,13 @@ def _straight_equations(
     for i, v in enumerate(numbers):
         equations = _equations_of(mechanisms, v)
         reads = len(equations) > 1 or len(set(equations[0].intercepts)) > 1
-        causes = {cause for equation in equations for cause in equation.causes}
-        in_numbers = shapes[v].straight and causes.issubset(numbers)
+        in_numbers = shapes[v].straight and _causes(equations).issubset(numbers)
         links[:, p, i] = reads
         free[i] = in_numbers and shapes[v].gaussian and (not reads or len(contexts) == 1)
         shifts = {(p, 1 << r) for r in range(1, k)} if reads else set()
         slopes = _slopes(equations, position) if in_numbers else set()
         columns[i] = frozenset(shifts | slopes)
-        for equation in equations:
-            noise[i, list(equation.contexts)] = [_noise(equation, r) for r in equation.contexts]
+        noise[i] = _noise_by_context(equations, k)
     may, must = _known_links(result, nodes[: p + 1] if len(contexts) == 1 else numbers, p + 1)
     scatter = moments.scatter[:, numbers][:, :, numbers]
     chosen = Moments(moments.rows, moments.mean[:, numbers], scatter)
@@ -284,6 +281,26 @@ def _straight_equations(
     extra = ScoreOptions().parent_price(p)
     given = StraightEquations(chosen, tuple(columns), free, may, must, links, noise, price, extra)
     return given, numbers
+
+
+def _are_ranked(mechanisms: Mechanisms, numbers: list[int]) -> bool:
+    """True if the search replaced any of these columns by normal scores."""
+    return any(mechanisms.scales[v].scores for v in numbers)
+
+
+def _causes(equations: list[Equation]) -> set[int]:
+    """The causes of a variable in any of its equations."""
+    return {cause for equation in equations for cause in equation.causes}
+
+
+def _noise_by_context(equations: list[Equation], contexts: int) -> Floats:
+    """The standard deviation of the noise of a variable, shape (contexts,); 1 without an equation
+    there.
+    """
+    noise = np.ones(contexts)
+    for equation in equations:
+        noise[list(equation.contexts)] = [_noise(equation, r) for r in equation.contexts]
+    return noise
 
 
 def _links_of_terms(mechanisms: Mechanisms, position: dict[int, int], contexts: int) -> Bools:

@@ -140,7 +140,7 @@ def compare_hidden_drivers(series: SeriesEquations) -> DriverComparison:
     """
     climb = EquationClimb(series.given)
     base = best = climb.up(series.given.columns, ())
-    found: list[DrivenModel] = []
+    driven_models: list[DrivenModel] = []
     left: list[frozenset[int]] = []
     for start in sorted(_starts(series, climb, base.columns), key=lambda start: -start.correlation):
         if climb.work > MOST_COMPARISON_WORK:
@@ -152,10 +152,10 @@ def compare_hidden_drivers(series: SeriesEquations) -> DriverComparison:
             if (model := _Driven(series, climb, start, memory).up()) is not None
         ]
         if driven:
-            found.append(max(driven, key=lambda model: model.score))
-            best = max(best, climb.up(found[-1].columns, ()), key=lambda model: model.score)
+            driven_models.append(max(driven, key=lambda model: model.score))
+            best = max(best, climb.up(driven_models[-1].columns, ()), key=lambda model: model.score)
     better = sorted(
-        (model for model in found if model.score > best.score + NEAR_BEST),
+        (model for model in driven_models if model.score > best.score + NEAR_BEST),
         key=lambda model: -model.score,
     )
     return DriverComparison(base.columns, best.score, tuple(better), tuple(left))
@@ -176,14 +176,14 @@ def _starts(
         ends = {process[v] for v in pair}
         start = tuple(
             frozenset(
-                one
-                for one in own
+                column
+                for column in equation
                 if v not in pair
-                or one[0] >= len(process)
-                or process[one[0]] == process[v]
-                or process[one[0]] not in ends
+                or column[0] >= len(process)
+                or process[column[0]] == process[v]
+                or process[column[0]] not in ends
             )
-            for v, own in enumerate(columns)
+            for v, equation in enumerate(columns)
         )
         if start == columns:
             continue
@@ -255,7 +255,8 @@ class _Driven:
             child: self.rows @ climb.fit_alone(child, columns[child])[1] for child in children
         }
         self.left = {
-            child: (1.0 - START_SHARE**2) * float(own.var()) for child, own in self.errors.items()
+            child: (1.0 - START_SHARE**2) * float(error.var())
+            for child, error in self.errors.items()
         }
 
     def up(self) -> DrivenModel | None:
@@ -281,7 +282,8 @@ class _Driven:
         for _ in range(MOST_DRIVER_STEPS):
             shifted = np.stack([np.roll(self.errors[child], -self.lag[child]) for child in order])
             loading, left = (
-                np.array([one[child] for child in order]) for one in (self.loading, self.left)
+                np.array([by_child[child] for child in order])
+                for by_child in (self.loading, self.left)
             )
             state = smoothed_process(shifted, loading, left, self.memory, self.fresh)
             before = score
@@ -343,8 +345,8 @@ class _Driven:
         The loading is the slope of the process; the error keeps it as a part.
         """
         for child, lag in self.lag.items():
-            own = self.columns[child] | {(self.process + lag, self.climb.everywhere)}
-            score, error = self.climb.fit_alone(child, own)
+            with_process = self.columns[child] | {(self.process + lag, self.climb.everywhere)}
+            score, error = self.climb.fit_alone(child, with_process)
             error = error.copy()
             self.loading[child] = -float(
                 error[self.climb.place[self.process + lag, self.climb.everywhere]]
@@ -358,7 +360,8 @@ class _Driven:
             ] = 0.0
             self.errors[child] = self.rows @ error
             self.left[child] = max(
-                exp(-2.0 * (score + self.climb.price(own)) / self.climb.n), SMALLEST_INFORMATION
+                exp(-2.0 * (score + self.climb.price(with_process)) / self.climb.n),
+                SMALLEST_INFORMATION,
             )
 
     def move(self) -> bool:
@@ -370,15 +373,18 @@ class _Driven:
         every = self.climb.everywhere
         ends = (self.process, self.process + 1)
         now = tuple(
-            own | {(self.process + self.lag[v], every)} if v in self.lag else own
-            for v, own in enumerate(self.columns)
+            equation | {(self.process + self.lag[v], every)} if v in self.lag else equation
+            for v, equation in enumerate(self.columns)
         )
-        found = self.climb.up(now, (), around=sorted(self.lag)).columns
-        columns = tuple(frozenset(one for one in own if one[0] not in ends) for own in found)
+        equations = self.climb.up(now, (), around=sorted(self.lag)).columns
+        columns = tuple(
+            frozenset(column for column in equation if column[0] not in ends)
+            for equation in equations
+        )
         lags = {
             v: min(lags)
-            for v, own in enumerate(found)
-            if (lags := [cause - self.process for cause, _ in own if cause in ends])
+            for v, equation in enumerate(equations)
+            if (lags := [cause - self.process for cause, _ in equation if cause in ends])
         }
         if len(lags) < 2 or (columns == self.columns and lags == self.lag):
             return False
@@ -403,24 +409,27 @@ def smoothed_process(
     loading, left : shape (children,), slopes, and variances of the noise
     memory, fresh : of H(t) = memory H(t-1) + noise of variance fresh
     """
-    told = float((loading**2 / left).sum())
+    information = float((loading**2 / left).sum())
     # the variance of a prediction that a step forward leaves as it is: P = a^2 P / (1 + P told) +
     # fresh
-    half = 0.5 * (1.0 - memory**2 - fresh * told)
+    half = 0.5 * (1.0 - memory**2 - fresh * information)
     spread = fresh / max(1.0 - memory**2, SMALLEST_INFORMATION)
-    if not told < SMALLEST_INFORMATION:
-        spread = (-half + sqrt(half**2 + told * fresh)) / told
-    gain = spread / (1.0 + spread * told)
+    if not information < SMALLEST_INFORMATION:
+        spread = (-half + sqrt(half**2 + information * fresh)) / information
+    gain = spread / (1.0 + spread * information)
     weighted = (loading / left) @ errors
     ahead = np.concatenate(
-        [[0.0], lfilter([memory * gain], [1.0, -memory * (1.0 - gain * told)], weighted)[:-1]]
+        [
+            [0.0],
+            lfilter([memory * gain], [1.0, -memory * (1.0 - gain * information)], weighted)[:-1],
+        ]
     )
-    filtered = ahead + gain * (weighted - told * ahead)
+    filtered = ahead + gain * (weighted - information * ahead)
     off = errors - loading[:, None] * ahead
     surprise = (loading / left) @ off
     squares = float((off**2 / left[:, None]).sum() - gain * surprise @ surprise)
     rows = errors.shape[1]
-    likelihood = -0.5 * (rows * (float(np.log(left).sum()) + log1p(spread * told)) + squares)
+    likelihood = -0.5 * (rows * (float(np.log(left).sum()) + log1p(spread * information)) + squares)
     back = memory * gain / spread
     change = filtered * (1.0 - back * memory)
     change[-1] = filtered[-1]

@@ -75,10 +75,18 @@ class Loaded(NamedTuple):
 
 
 def compare_hidden_causes(given: StraightEquations) -> HiddenCauseComparison:
-    """The models with a hidden cause of connected variables that beat every model without one."""
+    """The models with a hidden cause of connected variables that beat every model without one.
+
+    Two ways lead to them: correlated errors of each linked pair, perhaps with a third child, and a
+    hidden node by structural EM. A model with a hidden cause that was found becomes a start for
+    models without one, so that what its links alone gain is no sign of a hidden cause.
+
+    A model is clearly better by `CLEARLY_BETTER` nats, or by the price of a column less
+    `MOST_LOST`, if that is more.
+    """
     climb = EquationClimb(with_hidden_node(given))
     base = climb.up(climb.given.columns, ())
-    found: list[HiddenCauseModel] = []
+    models: list[HiddenCauseModel] = []
     left: list[tuple[int, int]] = []
     for pair in climb.adjacent(base.columns):
         if climb.work > MOST_COMPARISON_WORK:
@@ -95,16 +103,16 @@ def compare_hidden_causes(given: StraightEquations) -> HiddenCauseComparison:
                 )
                 best = max(best, larger, key=lambda model: model.score)
         if best.score > base.score + SMALLEST_GAIN:
-            found.append(best)
+            models.append(best)
             base = max(base, *climb.without_hidden_cause(best), key=lambda model: model.score)
-    found += HiddenNode(climb).search(base, found)
-    found.sort(key=lambda model: -model.score)
+    models += HiddenNode(climb).search(base, models)
+    models.sort(key=lambda model: -model.score)
     strong = climb.cost[climb.everywhere]
     least = max(CLEARLY_BETTER, strong - MOST_LOST)
     near = [
         model
-        for model in found
-        if model.score > max(found[0].score - NEAR_BEST, base.score + least)
+        for model in models
+        if model.score > max(models[0].score - NEAR_BEST, base.score + least)
     ]
     for model in near:
         base = max(base, *climb.without_hidden_cause(model), key=lambda model: model.score)
@@ -115,22 +123,28 @@ def compare_hidden_causes(given: StraightEquations) -> HiddenCauseComparison:
 
 
 def _without_node(model: HiddenCauseModel, node: int) -> HiddenCauseModel:
-    """The model by the numbers of the table."""
+    """The model by the numbers of the table: the node's equation is gone, and the context
+    moves up.
+    """
     columns = tuple(
-        frozenset((cause - (cause > node), mask) for cause, mask in own)
-        for effect, own in enumerate(model.columns)
+        frozenset((cause - (cause > node), mask) for cause, mask in equation)
+        for effect, equation in enumerate(model.columns)
         if effect != node
     )
     return model._replace(columns=columns)
 
 
 def with_hidden_node(given: StraightEquations) -> StraightEquations:
-    """The equations with one number more, the last one, of which nothing is known and which causes
-    nothing.
+    """The equations with one number more, of which nothing is known and which causes nothing.
+
+    It stands behind the other numbers and before the context; its moments are 0 until they are
+    expected.
     """
     p = len(given.columns) - 1
     moments = given.moments
-    columns = [frozenset((v + (v == p), mask) for v, mask in own) for own in given.columns]
+    columns = [
+        frozenset((v + (v == p), mask) for v, mask in equation) for equation in given.columns
+    ]
     mean = np.insert(moments.mean, p, 0.0, axis=1)
     scatter = _padded(moments.scatter, p)
     return replace(
@@ -146,14 +160,24 @@ def with_hidden_node(given: StraightEquations) -> StraightEquations:
 
 
 def _padded(table: NDArray[Scalar], place: int) -> NDArray[Scalar]:
+    """The array with a row and a column of zeros more at `place`, in its last two axes."""
     return np.insert(np.insert(table, place, 0, axis=-1), place, 0, axis=-2)
 
 
 class HiddenNode:
-    """Structural EM with a hidden node, which is the last number of `without`, a climb in which it
-    causes nothing.
+    """Structural EM with a hidden node, the last number of `without`, a climb in which it causes
+    nothing.
 
-    Here a model has the columns of the node among those of its children.
+    Here a model has the columns of the node among those of its children. In turns, the node's cross
+    products are expected given the equations (`expect`), and equations are moved and fitted with
+    these (`climb`).
+
+    Attributes
+    ----------
+    climb : the climb in which the node may cause any variable
+    noise : shape (p + 1, K), standard deviations of the noise, up to a factor
+    rows : shape (K,), the rows of every context
+    visited : the equations that a climb has been at, where another one ends
     """
 
     def __init__(self, without: EquationClimb) -> None:
@@ -169,47 +193,56 @@ class HiddenNode:
     def search(
         self, base: HiddenCauseModel, correlated: Sequence[HiddenCauseModel]
     ) -> list[HiddenCauseModel]:
-        """Models that are climbed to from connected triples of `base`, models with correlated
-        errors, and the best.
+        """The models that climbs reach, by the numbers of the table with the node.
+
+        They start from connected triples of `base` and from models with correlated errors; the
+        `EXTENDED_MODELS` best then gain or lose children as long as that helps.
         """
         starts = [
             *self._connected(base.columns),
-            *(self._loaded(one.columns, one.children) for one in correlated),
+            *(self._loaded(reached.columns, reached.children) for reached in correlated),
         ]
-        found = self._climbed(starts)
-        best = {one.children: one for one in sorted(found, key=lambda one: one.score)}
-        for model in sorted(best.values(), key=lambda one: -one.score)[:EXTENDED_MODELS]:
+        models = self._climbed(starts)
+        best = {
+            reached.children: reached
+            for reached in sorted(models, key=lambda reached: reached.score)
+        }
+        for model in sorted(best.values(), key=lambda reached: -reached.score)[:EXTENDED_MODELS]:
             for _ in range(MOST_EXTENSIONS):
                 others = self._climbed(self._other_children(model))
-                found += others
-                other = max(others, key=lambda one: one.score, default=model)
+                models += others
+                other = max(others, key=lambda reached: reached.score, default=model)
                 if other.score < model.score + CLIMB_CONVERGED:
                     break
                 model = other
-        return [one._replace(columns=self._unloaded(one.columns)) for one in found]
+        return [reached._replace(columns=self._unloaded(reached.columns)) for reached in models]
 
     def _connected(
         self, columns: tuple[EquationColumns, ...]
     ) -> Iterator[tuple[EquationColumns, ...]]:
-        """A hidden cause of three connected variables, or of one and all its effects, in place of
-        their links.
+        """The starts with a hidden cause of three connected variables, or of one and all its
+        effects.
+
+        The links among these are taken away: the hidden cause stands for them.
         """
         near = self.without.near
         nodes = self.climb.nodes
-        some: set[tuple[int, ...]] = {
+        groups: set[tuple[int, ...]] = {
             (*pair, third)
             for pair in self.without.adjacent(columns)
             for third in near(columns, pair)
         }
-        some |= {
+        groups |= {
             (v, *(w for w in nodes if any(cause == v for cause, _ in columns[w]))) for v in nodes
         }
-        for children in sorted({tuple(sorted(one)) for one in some if len(one) > 2}):
+        for children in sorted({tuple(sorted(group)) for group in groups if len(group) > 2}):
             yield self._loaded(unlinked(columns, children), children)
 
     def _other_children(self, model: HiddenCauseModel) -> Iterator[tuple[EquationColumns, ...]]:
-        """The model with a neighbour of its children as a further one, in place of links, or with a
-        child less.
+        """The starts with a neighbour of the children as a further one, or with a child less.
+
+        A neighbour joins in place of its links to the children; where few contexts are, also with a
+        loading in one of them alone.
         """
         for v in self.climb.near(model.columns, model.children):
             rest = model.columns
@@ -228,12 +261,17 @@ class HiddenNode:
     def _loaded(
         self, columns: tuple[EquationColumns, ...], children: Sequence[int]
     ) -> tuple[EquationColumns, ...]:
+        """The equations with the node as a cause of these children, alike in all contexts."""
         return with_equations(
             columns, *((v, columns[v] | {(self.node, self.climb.everywhere)}) for v in children)
         )
 
     def _unloaded(self, columns: tuple[EquationColumns, ...]) -> tuple[EquationColumns, ...]:
-        return tuple(frozenset(one for one in own if one[0] != self.node) for own in columns)
+        """The equations without the node."""
+        return tuple(
+            frozenset(column for column in equation if column[0] != self.node)
+            for equation in columns
+        )
 
     def children(self, columns: Sequence[EquationColumns]) -> list[int]:
         """The variables that the node acts on."""
@@ -250,7 +288,7 @@ class HiddenNode:
             if self.without.work < MOST_COMPARISON_WORK
             and self.climb.acyclic(start)
             and all(
-                any(one == cause for one, _ in start[effect])
+                any(own_cause == cause for own_cause, _ in start[effect])
                 for cause, effect in required
                 if effect in self.climb.nodes
             )
@@ -258,7 +296,11 @@ class HiddenNode:
         return [model for model in models if model is not None]
 
     def up(self, columns: tuple[EquationColumns, ...]) -> HiddenCauseModel | None:
-        """The best model that structural EM leads to; None if it leads to where it was before."""
+        """The best model that structural EM leads to; None if it leads to where it was before.
+
+        A round ends in other equations, by the expected moments of the node; the score counts, as
+        it is without the node in the rows.
+        """
         best = None
         fit = self.started(columns)
         for _ in range(MOST_NODE_CLIMBS):
@@ -275,8 +317,9 @@ class HiddenNode:
         return best
 
     def converge(self, columns: tuple[EquationColumns, ...], fit: Loaded) -> tuple[Loaded, float]:
-        """EM with the same columns: the equations and their log-likelihood; the climb expects the
-        node of these.
+        """The equations of the children and their log-likelihood, by EM with the same columns.
+
+        The climb is left with the node as these equations expect it.
         """
         likelihood = self.expect(fit)
         for _ in range(MOST_NODE_STEPS):
@@ -305,8 +348,11 @@ class HiddenNode:
         return float(alone + likelihood - priced)
 
     def started(self, columns: tuple[EquationColumns, ...]) -> Loaded:
-        """Loadings by the first principal axis of the correlations of the errors without the
-        node.
+        """The loadings to start from: the first principal axis of the correlations of the errors.
+
+        With the largest eigenvalue v of C - 1, C being the correlations, a child of weight u gets
+        |u| sqrt(v) of its deviation, within `START_LOADINGS`, with the sign of u, in the contexts
+        where the node acts on it.
         """
         children = self.children(columns)
         fit = self.fitted(self._unloaded(columns), children)
@@ -341,25 +387,26 @@ class HiddenNode:
         return Loaded(list(children), errors, loading, np.exp(-2.0 / climb.n * np.array(scores)))
 
     def expect(self, fit: Loaded) -> float:
-        """Give the climb the expected products of the node, with a mean of 0 and a variance of 1
-        over all rows.
+        """Give the climb the expected products of the node; the log-likelihood of the children.
 
-        The log-likelihood of the children, less what no model changes.
+        In context r the node has a posterior with precision 1 + sum l^2 / v, its mean being the
+        errors weighted by l / v over that, for loadings l and variances v. It gets a mean of 0 and
+        a variance of 1 over all rows. What no model changes is left out of the likelihood.
         """
         climb = self.without
         raw = self.without.raw
         variances = fit.left * self.noise[fit.children].T ** 2
-        told = 1.0 + (fit.loading**2 / variances).sum(axis=1)
-        weights = fit.loading / variances / told[:, None]
+        information = 1.0 + (fit.loading**2 / variances).sum(axis=1)
+        weights = fit.loading / variances / information[:, None]
         of_errors = fit.errors @ raw
         squares = (of_errors * fit.errors).sum(axis=2)
         products = (weights[:, None] @ of_errors)[:, 0]
         mean_squares = ((weights[:, None] @ fit.errors)[:, 0] * products).sum(axis=1)
         logs = climb.n * float(np.log(fit.left).sum() - len(fit.left)) + float(
-            self.rows @ np.log(told)
+            self.rows @ np.log(information)
         )
-        likelihood = -0.5 * (logs + float((squares / variances).sum() - told @ mean_squares))
-        square = mean_squares + self.rows / told
+        likelihood = -0.5 * (logs + float((squares / variances).sum() - information @ mean_squares))
+        square = mean_squares + self.rows / information
         mean = products[:, -1].sum() / climb.n
         spread = np.sqrt(max(square.sum() / climb.n - mean**2, SMALLEST_VARIANCE))
         square = (square - 2.0 * mean * products[:, -1] + mean**2 * self.rows) / spread**2

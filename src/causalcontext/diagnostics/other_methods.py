@@ -120,14 +120,14 @@ def _run(result: ContextGraphs, other: str, watch: Watch) -> ContextGraphs | str
         assert rows is not None
         assert prepared is not None
         task = rows_task(rows, prepared, settings, options, watch)
-    found = run_method(other, task)
+    outcome = run_method(other, task)
     if watch.over:
         return f"{other} did not finish within {SECOND_SECONDS:.0f} s"
-    found = found.whole()
+    outcome = outcome.whole()
     graphs = dict(
         zip(
             result.contexts,
-            (Graph(result.names, end, found.kind) for end in found.endpoints),
+            (Graph(result.names, end, outcome.kind) for end in outcome.endpoints),
             strict=True,
         )
     )
@@ -135,12 +135,12 @@ def _run(result: ContextGraphs, other: str, watch: Watch) -> ContextGraphs | str
         result,
         graphs=graphs,
         settings=replace(settings, score=asdict(options)),
-        log=found.log,
-        evidence=found.evidence,
-        origins=dict(found.origins),
-        doubts=found.doubts,
-        notes=found.notes,
-        series=found.series,
+        log=outcome.log,
+        evidence=outcome.evidence,
+        origins=dict(outcome.origins),
+        doubts=outcome.doubts,
+        notes=outcome.notes,
+        series=outcome.series,
     )
 
 
@@ -180,10 +180,10 @@ def unconfirmed_causes(result: ContextGraphs, rows: Dataset) -> Iterator[Finding
         # what fci-ac draws instead, each once, with the first context where not all of them differ
         edges = []
         for x, y in np.argwhere(at_issue.any(axis=0)).tolist():
-            place = int(np.argmax(at_issue[:, x, y]))
-            where = "" if at_issue[:, x, y].all() else f" in {value_text(result.contexts[place])}"
+            context = int(np.argmax(at_issue[:, x, y]))
+            where = "" if at_issue[:, x, y].all() else f" in {value_text(result.contexts[context])}"
             edges.append(
-                f"{result.names[x]} {mark_of(cautious[place], x, y)} {result.names[y]}{where}"
+                f"{result.names[x]} {mark_of(cautious[context], x, y)} {result.names[y]}{where}"
             )
         if edges:
             counted = f"{len(edges)} of {int(directed(ours).any(axis=0).sum())} directions"
@@ -217,8 +217,8 @@ def selection_bias(result: ContextGraphs) -> Iterator[Finding]:
         yield Finding("selection bias", Severity.NOTE, message, "", evidence)
     if method != "pc-ac" or result.prepared is None or not result.complete:
         return
-    found = np.stack([graph.adjacency for graph in result.graphs.values()])
-    inside = np.triu(_masked_edges(result, result.prepared) & ~found)
+    edges_of_result = np.stack([graph.adjacency for graph in result.graphs.values()])
+    inside = np.triu(_masked_edges(result, result.prepared) & ~edges_of_result)
     reason = why_inside_only(result)
     selects = why_inside_only(result) is WithinContexts.SELECTION
     advice = "method='pc-m' would add this edge"
@@ -232,7 +232,9 @@ def selection_bias(result: ContextGraphs) -> Iterator[Finding]:
     for x, y in sorted(
         zip(*np.nonzero(inside.any(axis=0)), strict=True), key=lambda pair: -inside[:, *pair].sum()
     ):
-        values = tuple(result.contexts[place] for place in np.flatnonzero(inside[:, x, y]).tolist())
+        values = tuple(
+            result.contexts[position] for position in np.flatnonzero(inside[:, x, y]).tolist()
+        )
         where = (
             "each context"
             if len(values) == len(result.contexts)
@@ -267,10 +269,10 @@ def _masked_edges(result: ContextGraphs, prepared: PreparedTest) -> Bools:
         settings.alpha,
         limit,
     )
-    found = algorithm_1(SplitSearch(prepared), plan, 1, nobody)
-    if not found.complete:
+    masked_graphs = algorithm_1(SplitSearch(prepared), plan, 1, nobody)
+    if not masked_graphs.complete:
         raise KeyboardInterrupt  # the search has caught it; half of a search is of no use here
-    edges = adjacent(found.endpoints)
+    edges = adjacent(masked_graphs.endpoints)
     edges[:, result.cells.positions] = False
     edges[:, :, result.cells.positions] = False
     return edges

@@ -112,14 +112,14 @@ def rows_and_power(result: ContextGraphs) -> Iterator[Finding]:
     power = []
     if result.scanned is not None and result.evidence is not None:  # score-ac had no more
         sample = drop_empty_cells(result.scanned.data, result.scanned.statistics)[0]
-    for place, context in enumerate(result.contexts):
+    for position, context in enumerate(result.contexts):
         # for the largest set that a question inside was decided with
-        given = kept.given[place]
-        rows = result.data.rows[place]
+        given = kept.given[position]
+        rows = result.data.rows[position]
         sizes = (given >= 0).sum(axis=1) - np.isin(given, result.cells.positions).sum(axis=1)
-        largest = int(sizes[kept.view[place] > 0].max(initial=0))
+        largest = int(sizes[kept.view[position] > 0].max(initial=0))
         if sample is not None:
-            rows = int(np.count_nonzero(complete_rows(sample) & (sample.codes == place)))
+            rows = int(np.count_nonzero(complete_rows(sample) & (sample.codes == position)))
         power.append(
             {
                 "context": context,
@@ -178,8 +178,8 @@ def _in_brackets(value: object) -> str:
 
 def untestable_pairs(result: ContextGraphs) -> Iterator[Finding]:
     """Contexts with pairs that keep their edge because no test of them could be run."""
-    for place, value in enumerate(result.contexts):
-        count = int((result.log.kept.decision[place] == Decision.UNTESTABLE).sum())
+    for position, value in enumerate(result.contexts):
+        count = int((result.log.kept.decision[position] == Decision.UNTESTABLE).sum())
         if count:
             message = (
                 f"{count} pairs could not be tested in {value_text(value)} and kept their edge"
@@ -209,8 +209,8 @@ def near_misses(result: ContextGraphs) -> Iterator[Finding]:
         kept = (records.decision == Decision.PRESENT) & (records.p > alpha / KEPT_BY_A_HAIR)
         removed = (records.decision == Decision.ABSENT) & (records.p < alpha * REMOVED_BY_A_HAIR)
         near = kept | (removed & at_context)
-        for place, k in zip(*(index.tolist() for index in np.nonzero(near)), strict=True):
-            tests.setdefault((int(slots[k]), float(records.p[place, k])), []).append(place)
+        for position, k in zip(*(index.tolist() for index in np.nonzero(near)), strict=True):
+            tests.setdefault((int(slots[k]), float(records.p[position, k])), []).append(position)
     slots = np.array(sorted({slot for slot, _ in tests}), dtype=np.int64)
     first, second = (ends.tolist() for ends in pairs_at(slots, len(result.names)))
     pairs = dict(zip(slots.tolist(), zip(first, second, strict=True), strict=True))
@@ -249,17 +249,20 @@ def determinism(result: ContextGraphs, rows: Dataset) -> Iterator[Finding]:
     Given such a column the context is constant, and a test against it is undefined, not
     independent: the finding says how to declare the function.
     """
-    for found in step_functions(rows):
+    for step_function in step_functions(rows):
+        context = step_function.context
+        column = step_function.column
         message = (
-            f"{found.context} is a function of {found.column} without a single exception; given "
-            f"{found.column} it carries no information, so its links cannot be tested properly"
+            f"{context} is a function of {column} without a single exception; given {column} it"
+            " carries no information, so its links cannot be tested properly"
         )
-        declared = found.advice(len(rows.contexts.positions) == 1)
+        declared = step_function.advice(len(rows.contexts.positions) == 1)
         advice = (
-            f"if it was made from {found.column}, declare it: {declared}; if {found.column} only "
-            f"has far apart values because {found.context} shifts it, leave the call as it is"
+            f"if it was made from {column}, declare it: {declared}; if {column} only has far apart"
+            f" values because {context} shifts it, leave the call as it is"
         )
-        evidence = {"column": found.column, "cuts": found.cuts, "call": f"context={found.call()}"}
+        call = f"context={step_function.call()}"
+        evidence = {"column": column, "cuts": step_function.cuts, "call": call}
         yield Finding("deterministic context", Severity.WARNING, message, advice, evidence)
 
 
@@ -269,7 +272,9 @@ def overlap(rows: Dataset) -> Iterator[Finding]:
     Columns that the context is a function of are left out: their ranges never overlap.
     """
     known = {(rows.names[context], rows.names[source]) for context, source in rows.contexts.made}
-    known |= {(found.context, found.column) for found in step_functions(rows)}
+    known |= {
+        (step_function.context, step_function.column) for step_function in step_functions(rows)
+    }
     for context, levels in zip(rows.contexts.positions, rows.levels, strict=True):
         for position in rows.system:
             if (rows.names[context], rows.names[position]) not in known:
@@ -278,13 +283,13 @@ def overlap(rows: Dataset) -> Iterator[Finding]:
 
 def ranked_overlap(result: ContextGraphs, rows: Dataset) -> Iterator[Finding]:
     """The variables that are apart between most values of a context, then the number of others."""
-    found = sorted(
+    ranked = sorted(
         overlap(rows), key=lambda finding: (-finding.evidence["pairs"], finding.evidence["overlap"])
     )
-    yield from found[:MOST_OVERLAP_COLUMNS]
-    if len(found) > MOST_OVERLAP_COLUMNS:
-        names = ", ".join(finding.evidence["column"] for finding in found[MOST_OVERLAP_COLUMNS:])
-        more = len(found) - MOST_OVERLAP_COLUMNS
+    yield from ranked[:MOST_OVERLAP_COLUMNS]
+    if len(ranked) > MOST_OVERLAP_COLUMNS:
+        names = ", ".join(finding.evidence["column"] for finding in ranked[MOST_OVERLAP_COLUMNS:])
+        more = len(ranked) - MOST_OVERLAP_COLUMNS
         which = (
             "1 more variable hardly overlaps"
             if more == 1
@@ -442,14 +447,14 @@ def _finding(
     verdict, present, _ = absences[0]
     x, y = as_written(endpoints[present], *pair)
     edge = f"{result.names[x]} {mark_of(endpoints[present], x, y)} {result.names[y]}"
-    here = result.contexts[present]
+    value_with_edge = result.contexts[present]
     without = tuple(result.contexts[absence.absent] for absence in absences)
     doubt = _doubt(change, verdict)
     trusted = verdict.cause is Cause.MECHANISM and not doubt
     evidence = {
         "source": result.names[x],
         "target": result.names[y],
-        "present": here,
+        "present": value_with_edge,
         "absent": without[0],
         "all absent": without,
         "cause": verdict.cause.value,
@@ -460,7 +465,7 @@ def _finding(
         "power": verdict.power,
     }
     names = listed(map(value_text, without), MOST_NAMED_TOGETHER)
-    headline = f"{edge} is in {value_text(here)} and not in {names}"
+    headline = f"{edge} is in {value_text(value_with_edge)} and not in {names}"
     if change is not None and change.kind == "slope":
         headline += ", where its slope is not 0 either"
     words = f"it {WORDS[verdict.cause]}"
@@ -472,7 +477,11 @@ def _finding(
 
 
 def _doubt(change: ChangeVerdict | None, verdict: MatchedSupport) -> str:
-    """The reason against a change of mechanism, as `changes` sees it; "" without one."""
+    """The reason against a change of mechanism, as `changes` sees it; "" without one.
+
+    A change that `changes` neither claims nor doubts is unclear, though the support says that
+    mechanisms differ.
+    """
     if change is None or change.claimed or change.doubt:
         return "" if change is None else change.doubt
     return UNCLEAR if verdict.cause is Cause.MECHANISM else ""
@@ -497,7 +506,11 @@ def _verdict(
     present: int,
     absent: int,
 ) -> MatchedSupport:
-    """The support of a missing edge; without a direction, of the end that trusts it least."""
+    """The support of a missing edge; without a direction, of the end that trusts it least (`RANK`).
+
+    Conditions are those of the separating set, without the column that the context is made of: its
+    ranges never overlap between the steps.
+    """
     # the ranges of such a column never overlap between the steps made out of it
     made_from = result.settings.indicator
     given = [z for z in conditions(result, x, y, absent) if result.names[z] != made_from]
@@ -607,7 +620,7 @@ def _predictors(table: Dataset) -> dict[int, Floats]:
 
 
 def _likelihood(missing: Bools, columns: list[Floats]) -> float:
-    """The largest log-likelihood of a logit of the missing cells."""
+    """The largest log-likelihood of a logit of the missing cells on some columns and a constant."""
     design = np.vstack([np.ones((1, len(missing))), *columns])
     response = missing.astype(np.int64)
     slopes = first_slopes(LOGIT, response, 2, len(design))

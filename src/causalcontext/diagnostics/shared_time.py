@@ -5,6 +5,9 @@ Every number is regressed on the past of all columns, the context, and covariate
 slope over time beside these, a cycle a sine and a cosine, of many frequencies: the p-value of the
 best one is that of its F-test times the number of frequencies. One column with a trend misleads
 nobody; two do.
+
+The level `SHARED_TIME_LEVEL` is divided by the number of columns, so that a clean series seldom has
+a finding. `FEWEST_CYCLES` keeps slow cycles out, which are trends.
 """
 
 from __future__ import annotations
@@ -69,8 +72,8 @@ def shared_time(result: ContextGraphs) -> Iterator[Finding]:
     for number in sorted(set(count[p < level].tolist())):
         together = [
             name
-            for name, one, its in zip(asked.names, p, count, strict=True)
-            if one < level and abs(its - number) <= 1
+            for name, p_of_cycle, its in zip(asked.names, p, count, strict=True)
+            if p_of_cycle < level and abs(its - number) <= 1
         ]
         if len(together) > 1:
             period = len(asked.numbers) / number
@@ -87,7 +90,11 @@ def shared_time(result: ContextGraphs) -> Iterator[Finding]:
 
 
 def regressions(windows: SeriesWindows) -> Regressions:
-    """The last run of windows without a gap."""
+    """The regressions of the last run of windows without a gap, at most `MOST_TIMES` of them.
+
+    Columns are 1, the values at all lags, indicators of the context at lags 0 and 1, and
+    covariates.
+    """
     series = windows.series
     data = windows.data
     lags = windows.options.lags
@@ -107,14 +114,17 @@ def regressions(windows: SeriesWindows) -> Regressions:
 
 
 def trends(asked: Regressions) -> Floats:
-    """The p-value of a slope over time, for every number."""
+    """The p-value of a slope over time beside the past, shape (numbers,)."""
     time = np.linspace(-1.0, 1.0, len(asked.numbers))[:, None]
     return np.asarray(_f_tests(asked, asked.past, time[:, :, None])[:, 0])
 
 
 def cycles(asked: Regressions) -> tuple[Floats, Floats]:
-    """For every number the p-value of its best cycle beside a trend, and how often the cycle comes
-    round.
+    """The p-value of the best cycle of every number beside a trend, and how often it comes round.
+
+    Both have shape (numbers,). With k cycles in n rows the columns are sin and cos of 2 pi k t / n,
+    k going from `FEWEST_CYCLES` to half the rows in steps of `CYCLE_STEP`; p is multiplied by the
+    number of these.
     """
     rows = len(asked.numbers)
     time = np.arange(rows)
@@ -127,8 +137,11 @@ def cycles(asked: Regressions) -> tuple[Floats, Floats]:
 
 
 def _f_tests(asked: Regressions, beside: Floats, added: Floats) -> Floats:
-    """p-values of columns added to a regression, shape (numbers, sets); `added` has shape (rows,
-    columns, sets).
+    """The p-values of sets of columns added to a regression, shape (numbers, sets).
+
+    `beside` has shape (rows, columns), `added` shape (rows, width, sets). All sets are tested at
+    once: with the columns and the numbers projected off `beside`, a set explains b' G^-1 b of a
+    number, and F = (explained / width) / (left / degrees of freedom).
     """
     vectors, sizes, _ = np.linalg.svd(beside, full_matrices=False)
     basis: Floats = vectors[:, sizes > COLLINEAR_BELOW * sizes[0]]

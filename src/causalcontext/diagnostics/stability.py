@@ -107,14 +107,12 @@ class Stability:
         other columns are the shares of each mark. They add up to `present`.
         """
         rows = []
-        for place, value in enumerate(self.result.contexts):
-            shares = self.frequency[place]
+        for position, value in enumerate(self.result.contexts):
+            shares = self.frequency[position]
             for x, y in zip(*np.nonzero(np.triu(shares.sum(axis=2) >= least, 1)), strict=True):
                 pair = (self.result.names[x], self.result.names[y])
-                found = self.result.graphs[value].mark(*pair)
-                rows.append(
-                    (*pair, value, found, float(shares[x, y].sum()), *shares[x, y].tolist())
-                )
+                mark = self.result.graphs[value].mark(*pair)
+                rows.append((*pair, value, mark, float(shares[x, y].sum()), *shares[x, y].tolist()))
         columns = ["x", "y", "context", "found", "present", *MARKS[self.result.union.kind]]
         return frame_of(rows, columns=columns)
 
@@ -125,14 +123,14 @@ class Stability:
         These say more than marks where an end is certain and the other is open.
         """
         rows = []
-        for place, value in enumerate(self.result.contexts):
-            shares = self.frequency[place]
+        for position, value in enumerate(self.result.contexts):
+            shares = self.frequency[position]
             graph = self.result.graphs[value]
             at_second = np.array([endpoints_of_mark(mark)[1] for mark in MARKS[graph.kind]])
             for x, y in zip(*np.nonzero(shares.sum(axis=2) >= least), strict=True):
-                found = Endpoint(graph.endpoints[x, y]).name.lower()
+                endpoint = Endpoint(graph.endpoints[x, y]).name.lower()
                 counted = [float(shares[x, y, at_second == end].sum()) for end in ENDPOINTS]
-                rows.append((graph.names[x], graph.names[y], value, found, *counted))
+                rows.append((graph.names[x], graph.names[y], value, endpoint, *counted))
         return frame_of(
             rows,
             columns=["other", "at", "context", "found", *(end.name.lower() for end in ENDPOINTS)],
@@ -147,12 +145,20 @@ class Stability:
         rows = []
         for x, y in zip(*np.nonzero(np.triu(self.result.union.adjacency)), strict=True):
             pair = (self.result.names[x], self.result.names[y])
-            found = tuple(
+            label_of_result = tuple(
                 value for value in self.result.contexts if self.result.graphs[value].mark(*pair)
             )
             shares = self.label_frequency.get((int(x), int(y)), {})
             likely = max(shares, key=lambda label: shares[label], default=())
-            rows.append((*pair, found, shares.get(found, 0.0), likely, shares.get(likely, 0.0)))
+            rows.append(
+                (
+                    *pair,
+                    label_of_result,
+                    shares.get(label_of_result, 0.0),
+                    likely,
+                    shares.get(likely, 0.0),
+                )
+            )
         return frame_of(
             rows, columns=["x", "y", "contexts", "frequency", "most frequent", "its frequency"]
         )
@@ -207,8 +213,8 @@ def stability(
         ).endpoints
     collected: list[NDArray[np.int8]] = []
     with counting_bar("bootstrap samples", progress) as advance:
-        for found in each_sample(draw, samples, seed, n_jobs):
-            collected.append(found)
+        for endpoints_of_sample in each_sample(draw, samples, seed, n_jobs):
+            collected.append(endpoints_of_sample)
             advance(len(collected), samples)
     endpoints = np.stack(collected)
     frequency = np.stack(
@@ -363,7 +369,7 @@ def each_sample(
 
     tasks = np.array_split(np.arange(samples), min(samples, 4 * n_jobs if n_jobs > 0 else 32))
     for part in Parallel(n_jobs=n_jobs, return_as="generator")(
-        delayed(_several)(draw, some, seed) for some in tasks
+        delayed(_several)(draw, numbers, seed) for numbers in tasks
     ):
         yield from part
 
@@ -383,18 +389,20 @@ def _labels(
     `present` has shape (samples, contexts, N, N). A label is a bit mask of contexts while it is
     counted, and the tuple of their values in the answer.
     """
-    found: dict[tuple[int, int], dict[tuple[Any, ...], float]] = {}
+    shares_by_pair: dict[tuple[int, int], dict[tuple[Any, ...], float]] = {}
     powers = 1 << np.arange(len(result.contexts), dtype=object)
     for x, y in zip(*np.nonzero(np.triu(present.any(axis=(0, 1)))), strict=True):
         codes, counts = np.unique(
             (present[:, :, x, y] * powers).sum(axis=1).astype(object), return_counts=True
         )
         labels = (
-            tuple(value for place, value in enumerate(result.contexts) if code >> place & 1)
+            tuple(value for position, value in enumerate(result.contexts) if code >> position & 1)
             for code in codes
         )
-        found[int(x), int(y)] = dict(zip(labels, (counts / len(present)).tolist(), strict=True))
-    return found
+        shares_by_pair[int(x), int(y)] = dict(
+            zip(labels, (counts / len(present)).tolist(), strict=True)
+        )
+    return shares_by_pair
 
 
 def check_resampling(result: ContextGraphs, samples: int) -> None:
@@ -412,12 +420,12 @@ def check_resampling(result: ContextGraphs, samples: int) -> None:
         blocks = sum(bool(block.rows.sum()) for block in result.scanned.blocks)
         if blocks < FEWEST_BLOCKS:
             kept = result.scanned.blocks
-            found = (
+            shortage = (
                 f"{blocks} blocks of rows" if kept else "too many columns to keep moments by blocks"
             )
             raise OptionError(
-                f"stability of a scanned table draws blocks of rows, and this one has {found}; read"
-                " it into memory, or fewer of its columns"
+                f"stability of a scanned table draws blocks of rows, and this one has {shortage};"
+                " read it into memory, or fewer of its columns"
             )
     if not isinstance(result.prepared, PreparedGaussian) and result.settings.test not in (
         "auto",
@@ -486,15 +494,15 @@ def drawn_moments(blocks: list[Moments], number: int, seed: int) -> Moments:
     )
     parts = []
     for cell in range(rows.shape[1]):
-        there = np.flatnonzero(rows[:, cell])
-        times = generator.multinomial(there.size, np.full(there.size, 1.0 / there.size))
-        weight = (times * rows[there, cell]).astype(np.float64)
-        origin = mean[there[0], cell]
-        away = mean[there, cell] - origin
+        with_rows = np.flatnonzero(rows[:, cell])
+        times = generator.multinomial(with_rows.size, np.full(with_rows.size, 1.0 / with_rows.size))
+        weight = (times * rows[with_rows, cell]).astype(np.float64)
+        origin = mean[with_rows[0], cell]
+        away = mean[with_rows, cell] - origin
         centre = weight @ away / weight.sum()
         away -= centre
         both = (
-            np.tensordot(times.astype(np.float64), scatter[there, cell], 1)
+            np.tensordot(times.astype(np.float64), scatter[with_rows, cell], 1)
             + (away.T * weight) @ away
         )
         parts.append((np.int64(weight.sum()), origin + centre, both))
@@ -537,16 +545,16 @@ class EffectSampler:
         graph of the sample.
         """
         chosen = drawn_rows(self.of_cell, number, seed)
-        found = self._answers(chosen[self.complete[chosen]], {})
+        given_graph = self._answers(chosen[self.complete[chosen]], {})
         if self.resample is None:
-            return found
+            return given_graph
         outcome = self.resample.outcome(chosen)
         names = self.result.names
         kind = self.result.union.kind
         found_graphs = (Graph(names, endpoints, kind) for endpoints in outcome.endpoints)
         graphs = dict(zip(self.result.contexts, found_graphs, strict=True))
-        own = {"graphs": graphs, "log": outcome.log, "evidence": outcome.evidence}
-        return np.hstack([found, self._answers(chosen[self.complete[chosen]], own)])
+        of_sample = {"graphs": graphs, "log": outcome.log, "evidence": outcome.evidence}
+        return np.hstack([given_graph, self._answers(chosen[self.complete[chosen]], of_sample)])
 
     def _answers(self, chosen: NDArray[np.intp], own: dict[str, Any]) -> Floats:
         """The least and the greatest value of every row of the table, shape (.., 2); NaN where
@@ -561,8 +569,8 @@ class EffectSampler:
         moments = Moments.of_rows(values, self.data.codes[chosen], len(self.of_cell))
         drawn = replace(self.result, moments=moments, rows=some_rows(self.data, chosen), **own)
         mechanics = Mechanics(drawn, "classical")
-        found = np.full((len(self.asked), 2), np.nan)
-        for place, (x, y, g, h, levels) in enumerate(self.asked):
+        answers = np.full((len(self.asked), 2), np.nan)
+        for number, (x, y, g, h, levels) in enumerate(self.asked):
             if x in mechanics.contexts:
                 estimates = context_effect(mechanics, x, g, h, y, levels).estimates
             elif h < 0:
@@ -570,8 +578,8 @@ class EffectSampler:
             else:
                 estimates = difference(mechanics, g, h, x, y, levels).estimates
             if estimates:
-                found[place] = estimates[0].value, estimates[-1].value
-        return found
+                answers[number] = estimates[0].value, estimates[-1].value
+        return answers
 
 
 def sampled_effects(
@@ -600,16 +608,19 @@ def sampled_effects(
     mechanics = Mechanics(result, "classical")
     check_levels_asked(x, y, levels)
     pairs = [(pair, contrasts(mechanics, *pair, *levels)) for pair in asked_pairs(mechanics, x, y)]
-    plain = [row for pair, some in pairs for row in pair_rows(mechanics, *pair, level, some)]
+    plain = [row for pair, of_pair in pairs for row in pair_rows(mechanics, *pair, level, of_pair)]
     asked = [
-        (*row, one) for pair, some in pairs for one in some for row in asked_rows(mechanics, *pair)
+        (*row, contrast)
+        for pair, of_pair in pairs
+        for contrast in of_pair
+        for row in asked_rows(mechanics, *pair)
     ]
     sampler = EffectSampler(result, asked, graph == "resampled")
     drawn = np.stack(list(each_sample(sampler.values, samples, seed, n_jobs)))
     more = ["samples"] if graph == "found" else ["samples", "from graph", "zero in", "open in"]
     named = columns(mechanics)
     known = (dict(zip(named, row, strict=True)) for row in plain)
-    rows = [_with_samples(row, drawn[:, place], level) for place, row in enumerate(known)]
+    rows = [_with_samples(row, drawn[:, number], level) for number, row in enumerate(known)]
     return framed(rows, [*named, *more])
 
 
@@ -642,12 +653,12 @@ def _with_samples(known: dict[str, Any], drawn: Floats, level: float) -> tuple[A
         return (*known.values(), len(drawn))
     # the share of the variance that the graph adds; shares of samples without a path, and without a
     # single value
-    own = drawn[:, 2:]
-    answered = np.isfinite(own[:, 0])
-    zero = np.mean((own == 0.0).all(axis=1))
-    open_ = np.mean(~answered | (own[:, 0] != own[:, 1]))
+    own_graphs = drawn[:, 2:]
+    answered = np.isfinite(own_graphs[:, 0])
+    zero = np.mean((own_graphs == 0.0).all(axis=1))
+    open_ = np.mean(~answered | (own_graphs[:, 0] != own_graphs[:, 1]))
     both = answered & np.isfinite(drawn[:, 0])
-    spread = own[both].mean(axis=1).var() if both.sum() > 1 else 0.0
+    spread = own_graphs[both].mean(axis=1).var() if both.sum() > 1 else 0.0
     within = drawn[both, :2].mean(axis=1).var() if both.sum() > 1 else 0.0
     share = float(np.clip(1.0 - within / spread, 0.0, 1.0)) if spread > 0.0 else 0.0
     return (*known.values(), len(drawn), share, float(zero), float(open_))

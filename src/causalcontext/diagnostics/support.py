@@ -95,29 +95,33 @@ def matched_support(with_edge: Floats, without: Floats, alpha: float) -> Matched
     most_tied = MATCHED_QUANTILES[1] if counts.size == 2 else MOST_TIED_SHARE
     if not counts.size or counts.max() > most_tied * len(without):
         return MatchedSupport(Cause.SINGULAR, 0, 0.0, np.nan, 0.0, 0.0)
-    here = _fit(with_edge)
-    there = _fit(without)
-    ratio = there.spread_x**2 / here.spread_x**2 if here.spread_x > 0 else np.nan
-    power = _power(here.slope, there, len(without), alpha)
+    fit_with_edge = _fit(with_edge)
+    fit_without = _fit(without)
+    ratio = (
+        fit_without.spread_x**2 / fit_with_edge.spread_x**2
+        if fit_with_edge.spread_x > 0
+        else np.nan
+    )
+    power = _power(fit_with_edge.slope, fit_without, len(without), alpha)
     columns = [0, *range(2, with_edge.shape[1])]
     low, high = np.quantile(without[:, columns], MATCHED_QUANTILES, axis=0)
     inside = with_edge[
         ((with_edge[:, columns] >= low) & (with_edge[:, columns] <= high)).all(axis=1)
     ]
-    found = (len(inside), len(inside) / max(len(with_edge), 1))
+    matched = (len(inside), len(inside) / max(len(with_edge), 1))
     if power < ENOUGH_POWER:
-        return MatchedSupport(Cause.FEW_ROWS, *found, np.nan, ratio, power)
+        return MatchedSupport(Cause.FEW_ROWS, *matched, np.nan, ratio, power)
     if len(inside) < FEWEST_MATCHED_ROWS:
-        return MatchedSupport(Cause.UNDECIDED, *found, np.nan, ratio, power)
+        return MatchedSupport(Cause.UNDECIDED, *matched, np.nan, ratio, power)
     again = _fit(inside)
     if again.p <= alpha:
-        return MatchedSupport(Cause.MECHANISM, *found, again.p, ratio, power)
+        return MatchedSupport(Cause.MECHANISM, *matched, again.p, ratio, power)
     cause = (
         Cause.SUPPORT
-        if _power(here.slope, again, len(inside), alpha) >= ENOUGH_POWER
+        if _power(fit_with_edge.slope, again, len(inside), alpha) >= ENOUGH_POWER
         else Cause.UNDECIDED
     )
-    return MatchedSupport(cause, *found, again.p, ratio, power)
+    return MatchedSupport(cause, *matched, again.p, ratio, power)
 
 
 class Support:
@@ -147,20 +151,22 @@ class Support:
             *contexts.differing(present, absent),
             *(z for z in given if z in contexts.positions),
         }
-        here, there = (
+        view_with_edge, view_without = (
             contexts.number(adaptive(contexts.cell(cell), fixed)) for cell in (present, absent)
         )
         columns = (cause, effect, *(z for z in given if z not in contexts.positions))
-        if (columns, here, there) not in self._known:
+        if (columns, view_with_edge, view_without) not in self._known:
             comparable = all(len(self.data.categories.get(end, ())) <= 2 for end in (cause, effect))
-            self._known[columns, here, there] = (
+            self._known[columns, view_with_edge, view_without] = (
                 INCOMPARABLE
                 if not comparable
                 else matched_support(
-                    self._values(columns, here), self._values(columns, there), self.alpha
+                    self._values(columns, view_with_edge),
+                    self._values(columns, view_without),
+                    self.alpha,
                 )
             )
-        return self._known[columns, here, there]
+        return self._known[columns, view_with_edge, view_without]
 
     def trusted(self, x: int, y: int, given: Sequence[int], present: int, absent: int) -> bool:
         """True if x - y may be called a change of mechanism, whichever of the two is the cause."""

@@ -162,9 +162,10 @@ class EquationSCM:
             "counterfactual": {},
         }
         for level, name in zip(levels.tolist(), self.level_names(levels), strict=True):
-            here = everywhere[self.context] == level
+            in_context = everywhere[self.context] == level
             seen, their_noise = (
-                {key: own[here] for key, own in some.items()} for some in (everywhere, noise)
+                {key: column[in_context] for key, column in values.items()}
+                for values in (everywhere, noise)
             )
             as_set = self.solve(noise, do={self.context: level})
             views = {

@@ -108,11 +108,11 @@ class SeriesModel:
         ]
         shared += [(at(self.context, 1), self.context, "-->")] if self.persistence else []
         for r, label in enumerate(self.labels):
-            own = [
+            lagged_links = [
                 (at(self.names[cause], lag), self.names[effect], "-->")
                 for effect, lag, cause in np.argwhere(self.slopes[r])
             ]
-            graphs[label] = Graph.from_edges(names, own + shared)
+            graphs[label] = Graph.from_edges(names, lagged_links + shared)
         return graphs
 
     def stationary(self, seed: int = 0, least_share: float = 0.5) -> bool:

@@ -512,12 +512,12 @@ def proteins(
         check_whole("rows", rows, 1)
     generator = np.random.default_rng(seed)
     parts = []
-    for place, (condition, n) in enumerate(CONDITIONS.items()):
+    for position, (condition, n) in enumerate(CONDITIONS.items()):
         count = n if rows is None else max(1, round(rows * n / 7466))
         values = dict[str, Floats]()
-        level = 0.6 * np.cos(1.9 * place)  # Erk falls where PKA rises, which hides their link
+        level = 0.6 * np.cos(1.9 * position)  # Erk falls where PKA rises, which hides their link
         shifts = {
-            name: float(0.45 * np.cos(2.3 * place + 1.7 * PROTEINS.index(name)))
+            name: float(0.45 * np.cos(2.3 * position + 1.7 * PROTEINS.index(name)))
             for name in PROTEINS
         }
         shifts |= {"PKA": float(level), "Erk": float(-2.15 * level)}

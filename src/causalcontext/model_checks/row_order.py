@@ -79,10 +79,10 @@ def row_order(values: Floats, follows: Bools) -> RowOrder:
         [steps_one_way(column, follows) >= ONE_WAY for column in values.T], dtype=bool
     )
     terms = [np.zeros((len(values), 0))]
-    for place, column in enumerate(values.T):
+    for position, column in enumerate(values.T):
         levels = np.unique(column)
         few = len(levels) <= MOST_LABEL_VALUES
-        if sorted_by[place] or (few and is_grouped(column, follows)):
+        if sorted_by[position] or (few and is_grouped(column, follows)):
             terms.append(
                 (column[:, None] == levels[1:]).astype(np.float64) if few else _functions(column)
             )
@@ -102,10 +102,10 @@ def row_dependence(left: Floats, order: RowOrder, column: Ints) -> Floats:
     column that the table is sorted by.
     """
     usable = ~np.isnan(left[0]) & ~order.sorted_by[column]
-    found = np.where(np.isnan(left[0]), np.nan, 0.0)
+    dependence = np.where(np.isnan(left[0]), np.nan, 0.0)
     if usable.any():
-        found[usable] = _dependence(left[:, usable], order)
-    return found
+        dependence[usable] = _dependence(left[:, usable], order)
+    return dependence
 
 
 def group_dependence(left: Floats, order: RowOrder) -> Floats:
@@ -115,15 +115,15 @@ def group_dependence(left: Floats, order: RowOrder) -> Floats:
     Rows are brought into the order of the key. Where it is a number, as that of a household, and a
     residual drifts with it, as with an age, near groups are alike as well, and nothing is said.
     """
-    found = np.where(np.isnan(left[0]), np.nan, np.zeros((len(order.keys), 1)))
+    dependence = np.where(np.isnan(left[0]), np.nan, np.zeros((len(order.keys), 1)))
     usable = ~np.isnan(left[0])
-    for place, key in enumerate(order.keys):
+    for number, key in enumerate(order.keys):
         rows = np.argsort(key, kind="stable")
         rows = rows[key[rows] >= 0]
         if usable.any() and np.count_nonzero(np.diff(key[rows]) == 0) >= FEWEST_PAIRS:
             alike = _alike(_even_ranks(left[rows][:, usable]), key[rows], np.zeros_like(rows))
-            found[place, usable] = np.maximum(alike, 0.0)
-    return np.asarray(found)
+            dependence[number, usable] = np.maximum(alike, 0.0)
+    return np.asarray(dependence)
 
 
 def _dependence(left: Floats, order: RowOrder) -> Floats:
@@ -135,14 +135,14 @@ def _dependence(left: Floats, order: RowOrder) -> Floats:
     those of columns.
     """
     near = left_beside(left, _orthonormal(np.hstack([order.functions, _places(len(left))])))
-    found = np.maximum(
+    dependence = np.maximum(
         alike_neighbours(_even_ranks(near), order.part), 0.0
     )  # unlike neighbours are an accident
     if order.drifts:
-        found = np.maximum(
-            found, DRIFT_COUNTS * _drift(_even_ranks(left_beside(left, order.functions)))
+        dependence = np.maximum(
+            dependence, DRIFT_COUNTS * _drift(_even_ranks(left_beside(left, order.functions)))
         )
-    return np.asarray(found)
+    return np.asarray(dependence)
 
 
 def left_beside(left: Floats, functions: Floats) -> Floats:
@@ -155,9 +155,9 @@ def _places(rows: int) -> Floats:
     """Slow functions of the place of a row: a line with a bend between any two parts of the
     table.
     """
-    place = np.linspace(0.0, 1.0, rows)
+    share_of_rows = np.linspace(0.0, 1.0, rows)
     bends = np.linspace(0.0, 1.0, _parts(rows) + 1)[:-1]
-    return np.column_stack([np.maximum(place - bend, 0.0) for bend in bends])
+    return np.column_stack([np.maximum(share_of_rows - bend, 0.0) for bend in bends])
 
 
 def alike_neighbours(left: Floats, part: Ints) -> Floats:
@@ -178,7 +178,7 @@ def _alike(left: Floats, near_part: Ints, far_part: Ints) -> Floats:
         _correlation(left, far_part, lag)
         for lag in range(FIRST_FAR_ROW, min(LAST_FAR_ROW, rows - 1) + 1)
     ]
-    far = [found for found in every if found is not None]
+    far = [correlation for correlation in every if correlation is not None]
     if near is None:
         return np.zeros(left.shape[1])
     if not far:
@@ -255,7 +255,7 @@ def _is_function(values: Floats) -> bool:
     scores = gaussian_ranks(values)
     first, second = np.triu_indices(columns if columns <= MOST_COLUMNS_CROSSED else 0, 1)
     curves = [scores**2, *(np.maximum(scores - knot, 0.0) for knot in FUNCTION_KNOTS[::3])]
-    place = gaussian_ranks(np.arange(rows, dtype=np.float64))
+    row_scores = gaussian_ranks(np.arange(rows, dtype=np.float64))
     for terms in (
         [scores, *curves, scores[:, first] * scores[:, second]],
         [scores, *curves],
@@ -263,8 +263,8 @@ def _is_function(values: Floats) -> bool:
     ):
         whole = np.column_stack(terms)
         if rows >= ROWS_OF_A_TERM * whole.shape[1]:
-            rest = left_beside(place[:, None], _orthonormal(whole))
-            return bool(np.mean(rest**2) < (1.0 - FUNCTION_OF_COLUMNS) * np.mean(place**2))
+            rest = left_beside(row_scores[:, None], _orthonormal(whole))
+            return bool(np.mean(rest**2) < (1.0 - FUNCTION_OF_COLUMNS) * np.mean(row_scores**2))
     return False
 
 

@@ -340,8 +340,7 @@ def members_of_sets(
     triggers = [group.plan.triggers.index(column) for column in named]
     pool_of_x: set[int] | None = None
     for node in (x, y):
-        graphs_of_triggers = [int(group.neighbours.triggers[node, t]) for t in triggers]
-        if not all(graphs >> g & 1 for graphs in graphs_of_triggers):
+        if not _has_triggers(group, node, triggers, g):
             continue
         pool = [z for z in group.serving(node, g) if z not in (x, y)]
         if comb(len(pool), size) > MOST_SETS and size > 1:
@@ -352,3 +351,9 @@ def members_of_sets(
             if pool_of_x is None or not pool_of_x.issuperset(chosen):
                 yield chosen
         pool_of_x = set(pool)
+
+
+def _has_triggers(group: PairGroup, node: int, triggers: Sequence[int], g: int) -> bool:
+    """True if a node is adjacent to all these context variables in graph g."""
+    graphs_of_triggers = [int(group.neighbours.triggers[node, t]) for t in triggers]
+    return all(graphs >> g & 1 for graphs in graphs_of_triggers)

@@ -194,16 +194,16 @@ def possible_d_sep(adjacency: Bools, colliders: Collection[Triple]) -> Bools:
         seen = {(x, v) for v in neighbours[x]}
         frontier = list(seen)
         while frontier:
-            before, here = frontier.pop()
-            reached[x, here] = True
-            for after in neighbours[here]:
-                triple = (min(before, after), here, max(before, after))
+            before, current = frontier.pop()
+            reached[x, current] = True
+            for after in neighbours[current]:
+                triple = (min(before, after), current, max(before, after))
                 goes_on = after not in (before, x) and (
                     adjacency[before, after] or triple in colliders
                 )
-                if goes_on and (here, after) not in seen:
-                    seen.add((here, after))
-                    frontier.append((here, after))
+                if goes_on and (current, after) not in seen:
+                    seen.add((current, after))
+                    frontier.append((current, after))
     return reached
 
 

@@ -322,9 +322,13 @@ def _uncovered(graph: PartlyOriented, start: int, second: int) -> set[int]:
     seen = {(start, second)}
     frontier = [(start, second)]
     while frontier:
-        before, here = frontier.pop()
-        for after in _possible_effects(graph, here):
-            if (here, after) not in seen and after != before and graph.clear(before, here, after):
-                seen.add((here, after))
-                frontier.append((here, after))
-    return {here for _, here in seen} - {second}
+        before, current = frontier.pop()
+        for after in _possible_effects(graph, current):
+            if (
+                (current, after) not in seen
+                and after != before
+                and graph.clear(before, current, after)
+            ):
+                seen.add((current, after))
+                frontier.append((current, after))
+    return {current for _, current in seen} - {second}
