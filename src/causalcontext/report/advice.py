@@ -179,6 +179,11 @@ def in_a_report(message: str, diagnosed: bool = True) -> str:
 
 
 def _said(message: str, word: Word) -> str:
+    """The message with every option in the words of a place; a message without any stays as it is.
+
+    Objects of methods become keywords first, then cuts and bins become conditions, and last each
+    `name=value` is spelled by `word`.
+    """
     if "=" not in message and "_" not in message and "cc." not in message:
         return message
     message = _OBJECT.sub(_in_keywords, OF_FILES.sub("", message))
@@ -193,6 +198,7 @@ def _in_keywords(match: re.Match[str]) -> str:
 
 
 def _bins_as_condition(match: re.Match[str]) -> str:
+    """Bins of a column as a condition on it: their number, or their edges."""
     edges = match["number"] or match["edges"].replace(" ", "")
     return f"'{match['column']} bins {edges}'"
 

@@ -95,7 +95,23 @@ def write_report(
     diagnose: bool = False,
     spoken: Spoken = in_python,
 ) -> None:
-    """Write the page to a file, whole or not at all; see `ContextGraphs.report`."""
+    """The page in a file, written whole or not at all; see `ContextGraphs.report`.
+
+    Parameters
+    ----------
+    result : ContextGraphs
+        The result that the page shows.
+    path : str or Path
+        The file; that it can be written is checked before anything is computed.
+    title : str, optional
+        The title of the page; by default it names the context.
+    stability : Stability, optional
+        Shares of samples to show, in place of those that the result keeps.
+    diagnose : bool
+        True asks the questions of a full report first (`ask_for_report`).
+    spoken : callable
+        The spelling of the library's sentences where the page is read.
+    """
     check_writable(path)
     if diagnose:
         ask_for_report(result)
@@ -124,8 +140,11 @@ def page(
     sections: Sequence[Section] = (),
     spoken: Spoken = in_python,
 ) -> str:
-    """The page as text; `spoken` gives a sentence of the library the spelling of the place where
-    the page is read.
+    """The page as text: one HTML file without requests to anything outside.
+
+    The script of the page is allowed by its hash alone, all names are escaped, and the record of
+    the result stands inside a script element as JSON. `spoken` gives a sentence of the library the
+    spelling of the place where the page is read; `sections` come after those of the result.
     """
 
     thin = result.thin
@@ -176,12 +195,16 @@ def safe_json(content: Any) -> str:
 
 
 def _part(name: str) -> str:
+    """The text of a file of the page: its frame, its style or its script."""
     return files("causalcontext.report").joinpath("page", name).read_text(encoding="utf-8")
 
 
 def stability_section(result: ContextGraphs, stability: Stability) -> Section:
     """Every edge with the share of samples that have it, and that have it with the same mark; the
     rarest come first.
+
+    Pairs without an edge are there as well where most samples have one (`LEAST_PAIR_SHARE`). Shares
+    of another result are refused: they would be read as if they were about this one.
     """
     if not isinstance(stability, Stability) or stability.result != result:
         what = "that of another result" if isinstance(stability, Stability) else shortly(stability)
@@ -229,6 +252,11 @@ def answer(
     called: Spoken = in_python,
 ) -> str:
     """The card about a result and its diagnosis, or nothing where there is nothing to say.
+
+    It has up to three parts: what to be careful about, the differences between contexts with their
+    verdicts, those that may be claimed first, and the questions that were not asked. A finding
+    about differences is left out, since the second part has their verdicts, and so is one that is a
+    warning of the result, too.
 
     `spoken` gives a sentence the spelling of its reader, `called` one about a question that the
     report does not answer.
@@ -300,6 +328,7 @@ def stories(result: ContextGraphs) -> list[Story]:
     """Every edge that some contexts lack, and slopes that differ, those that may be claimed first.
 
     Contexts that are alike share a story; the slopes of many contexts are in `changes()` alone.
+    Edges at a context variable have no story: they are what it means to depend on the context.
     """
     sayings = ChangeVerdicts(result)
     adjacent = np.stack([graph.adjacency for graph in result.graphs.values()])
@@ -377,6 +406,11 @@ def lagged_stories(result: ContextGraphs) -> list[tuple[str, bool]]:
 def _lagged_sentence(
     result: ContextGraphs, row: dict[Any, Any], errors: dict[tuple[str, str, Any], float]
 ) -> str:
+    """The sentence about a link that differs between two contexts of a series.
+
+    `row` is a row of `changes()`; `errors` has the standard errors of slopes by source, target and
+    context. Where the target reads the context at other lags than 0, the sentence names them.
+    """
     names = [shown(row[end]) for end in ("source", "target")]
     turned = row["effect_present"] * row["effect_absent"] < 0 and not is_curved(result)
     what = "turns its sign" if turned else "changes its slope"
@@ -418,11 +452,17 @@ def _lagged_sizes(
 
 
 def _list(texts: Iterable[str]) -> str:
+    """The texts as a list of the page, each escaped and in its own direction of writing."""
     items = "".join(f'<li dir="auto">{escape(text)}</li>' for text in texts)
     return f"<ul>{items}</ul>"
 
 
 def _of_pair(result: ContextGraphs, sayings: ChangeVerdicts, x: int, y: int) -> Iterator[Story]:
+    """The stories of a pair that some contexts lack, one for each verdict.
+
+    The context with the link that has most rows is compared with every context without it; contexts
+    without it that share a verdict share a story.
+    """
     graphs = [result.graphs[value] for value in result.contexts]
     having = [number for number, graph in enumerate(graphs) if graph.adjacency[x, y]]
     present = max(having, key=lambda number: (result.data.rows[number], -number))
@@ -452,7 +492,11 @@ def _of_pair(result: ContextGraphs, sayings: ChangeVerdicts, x: int, y: int) -> 
 
 
 def _slopes(result: ContextGraphs, x: int, y: int, present: int, absent: int) -> str:
-    """The slopes of both contexts with their intervals, where there are any."""
+    """The slopes of both contexts with their intervals, where there are any.
+
+    Of a curved mechanism, and of one with categories, it is the share that remains in the context
+    without the link: these have no slopes.
+    """
     if result.moments is None:
         return ""
     comparison = compare(RowFits(result, result.moments), x, y, present, absent)
@@ -469,6 +513,9 @@ def _slopes(result: ContextGraphs, x: int, y: int, present: int, absent: int) ->
 
 
 def _interval(estimate: Slope) -> str:
+    """A slope and its 95 % interval, b ± 1.96 standard errors; "" where one of them is not
+    known.
+    """
     if not np.isfinite(estimate.value) or not np.isfinite(estimate.error):
         return ""
     reach = TWO_SIDED_95 * estimate.error
@@ -476,6 +523,7 @@ def _interval(estimate: Slope) -> str:
 
 
 def _verdict(said: ChangeVerdict | None) -> str:
+    """The sentence about a claim: made, not made and why, or not to be tested."""
     if said is None:
         return "Whether the mechanism differs could not be tested."
     if said.claimed:
@@ -486,6 +534,7 @@ def _verdict(said: ChangeVerdict | None) -> str:
 
 
 def _shown(result: ContextGraphs, number: int) -> str:
+    """The value of a context by its place in the result, as a page shows it."""
     return shown(value_text(result.contexts[number]))
 
 
@@ -520,6 +569,9 @@ def cut_card(result: ContextGraphs, panel: dict[str, Any] | None) -> str:
 def cut_panel(result: ContextGraphs) -> dict[str, Any] | None:
     """The record of the cut of a result for the page: the profiles and, of a single cut, graphs of
     others.
+
+    A profile has the score at every place that was tried, in nats, the score of a smooth change,
+    and the score that a cut needs. `None` where no cut was looked for.
     """
     if result.cut is None:
         return None
@@ -543,8 +595,11 @@ def cut_panel(result: ContextGraphs) -> dict[str, Any] | None:
 
 
 def _tried(result: ContextGraphs, cut: Cut) -> dict[str, Any] | None:
-    """The graphs that searches with other cuts find, the two sides of each, and where everything
-    stands in them.
+    """The graphs of searches with other cuts, the two sides of each, and one layout for all of
+    them.
+
+    All graphs are drawn in the layout of their union, so that nothing moves when the slider does.
+    None where no other cut was searched.
     """
     endpoints_by_cut = tried_cuts(result, cut)
     if len(endpoints_by_cut) < 2:
@@ -583,6 +638,10 @@ def _tried(result: ContextGraphs, cut: Cut) -> dict[str, Any] | None:
 def tried_cuts(result: ContextGraphs, cut: Cut) -> dict[float, Endpoints]:
     """The endpoints on both sides of the cut that was found, and of other places, by the place;
     empty without a cut.
+
+    Shape of each: (2, variables, variables). The ends of the interval of the cut and places over
+    its whole range are searched, the nearest first, until `MOST_SLIDER_SECONDS` are over. Tables
+    with more than `MOST_SLIDER_VARIABLES` have the cut that was found alone.
     """
     if (
         cut.verdict != CUT

@@ -61,8 +61,11 @@ def payload(
     sections: Sequence[Section] = (),
     spoken: Callable[[str], str] = in_a_report,
 ) -> dict[str, Any]:
-    """Everything that the page needs to know; `spoken` gives a sentence the spelling of its
-    reader.
+    """Everything that the page needs to know, as plain lists, numbers and text.
+
+    `sections` are tables that follow the graphs; `spoken` gives a sentence the spelling of its
+    reader. Pairs are in the order of `pairs`, contexts in that of `titles`, and every list by pair
+    or by context has these orders.
     """
     shown = presentable(result)
     pairs = _told_pairs(result)
@@ -106,7 +109,7 @@ def payload(
 
 
 def summary(result: ContextGraphs) -> str:
-    """One line about the run."""
+    """One line about the run: method, rows or windows, variables, context, and test or search."""
     named = f", context {printable(result.context or '')} with {len(result.contexts)} values"
     how = f"test {result.settings.test}, alpha {result.settings.alpha:g}"
     if result.evidence is not None:
@@ -156,7 +159,11 @@ def marks(graph: Graph) -> dict[str, str]:
 
 
 def _told_pairs(result: ContextGraphs) -> list[tuple[int, int]]:
-    """All pairs, or those that are an edge somewhere or close to it."""
+    """All pairs, or those that are an edge somewhere or close to it.
+
+    Close means a p-value in some context below `NARROW_MARGIN` times alpha. So it is where all
+    pairs in all contexts would have more stories than `MOST_PAIR_STORIES`.
+    """
     first, second = np.triu_indices(len(result.names), 1)
     chosen = np.ones(first.size, dtype=bool)
     if first.size * len(result.contexts) > MOST_PAIR_STORIES:
@@ -171,6 +178,9 @@ def _told_pairs(result: ContextGraphs) -> list[tuple[int, int]]:
 def _logs(shown: ContextGraphs, pairs: Sequence[tuple[int, int]]) -> list[dict[str, Any]]:
     """The deciding tests of every context, column by column, in the order of the pairs; empty for
     other pairs.
+
+    Columns are shorter in a file than records with the same names again and again. Views and labels
+    are numbers into lists of texts; -1 is a pair that was not searched.
     """
     entries = shown.log.some(np.array([shown.log.slot(*pair) for pair in pairs], dtype=np.int64))
     views = ["", *(printable(words) for words in view_words(shown))]
@@ -213,6 +223,10 @@ def _logs(shown: ContextGraphs, pairs: Sequence[tuple[int, int]]) -> list[dict[s
 
 
 def _edges(result: ContextGraphs) -> list[dict[str, Any]]:
+    """The rows of `edges()`, with contexts by their places, and names as they are shown.
+
+    A value is told apart from an equal one of another type: 1 and True are two contexts.
+    """
     places_of_contexts = {
         (type(value), value): number for number, value in enumerate(result.contexts)
     }
@@ -253,6 +267,9 @@ def _warnings(result: ContextGraphs) -> list[str]:
 
 
 def _settings(result: ContextGraphs) -> list[tuple[str, str]]:
+    """The settings of a run as lines of name and value: method and its options, rows, columns,
+    versions.
+    """
     settings = result.settings
     data = result.data
     known = settings.knowledge.to_dict()
@@ -299,12 +316,16 @@ P_VALUES = ("p", "q", "p-value")
 
 
 def _section(section: Section) -> dict[str, Any]:
+    """The record of a section: its title, its lines, and its table as text."""
+
     def cell(value: Any) -> str:
+        """The text of a value; three digits of a number, the parts of a tuple by commas."""
         joined = ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
         text = f"{value:.3g}" if isinstance(value, float) else joined
         return text and printable(text)
 
     def row_of(values: Sequence[Any]) -> list[str]:
+        """The texts of a row; p-values are never written as 0."""
         named = zip(names, values, strict=True)
         return [p_text(value) if name in P_VALUES else cell(value) for name, value in named]
 
@@ -319,7 +340,11 @@ def _section(section: Section) -> dict[str, Any]:
 
 
 def presentable(result: ContextGraphs) -> ContextGraphs:
-    """The same result with names and context values as they are shown; knowledge is left out."""
+    """The same result with names and context values as they are shown; knowledge is left out.
+
+    Letters that cannot be seen, or that turn the direction of writing, are spelled out. Where two
+    values would look alike, the values of that context stay as they are.
+    """
     names = shown_once(result.names)
     printed = [
         tuple(printable(value) if isinstance(value, str) else value for value in own)
@@ -370,6 +395,10 @@ def shown_once(names: Sequence[str]) -> tuple[str, ...]:
 def effects_panel(shown: ContextGraphs) -> dict[str, Any] | None:
     """The record of the effects of a presentable result for the panel; None where there are no
     numbers.
+
+    Rows are compact lists (`_compact`), with notes and words as numbers into lists of texts. Of
+    more rows than `MOST_EFFECT_ROWS` those of pairs that are adjacent in some context are kept
+    first.
     """
     try:
         drawn = answers_of(shown).orders is not None
@@ -430,6 +459,10 @@ def _compact(shown: ContextGraphs, known: dict[str, Any], notes: dict[str, int])
 def curves_panel(shown: ContextGraphs) -> dict[str, Any]:
     """The curves of every link by "cause,effect" (places in the table); empty where there are no
     mechanisms.
+
+    A curve has the values of the cause (`at`) and, by context, what the effect does there beside
+    its other causes at their average, in the units of the table. Every second point of a number is
+    kept (`CURVE_POINT_STEP`), every level of a category.
     """
     if shown.evidence is None or shown.evidence.mechanisms is None:
         return {}

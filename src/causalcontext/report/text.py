@@ -24,7 +24,12 @@ NOT_TESTED = "  (not tested)"
 
 
 def summary(result: ContextGraphs) -> str:
-    """The page."""
+    """The print of a result: warnings, the graph of every context, the labeled union, and how it
+    was made.
+
+    An edge that is there only because no test of the pair could be run says so behind it. Without a
+    context there is one graph, and no union.
+    """
     careful = warnings(result)
     made = remarks(result)
     thin = result.thin
@@ -74,6 +79,7 @@ def _part(title: str, lines: Sequence[str]) -> list[str]:
 
 
 def _heading(result: ContextGraphs) -> str:
+    """A title of the print with a line below it."""
     settings = result.settings
     evidence = result.evidence
     how = f"test: {settings.test}, alpha: {settings.alpha:g}"
@@ -129,6 +135,10 @@ def warnings(result: ContextGraphs) -> list[str]:
 def remarks(result: ContextGraphs) -> list[str]:
     """The sentences about how the result was made: its notes, and what was not tried or could not
     be.
+
+    After the notes come the pairs that kept their edge though sets of some size were not all tried,
+    and, of a search that was not cut, the questions that were not asked with the calls that ask
+    them.
     """
     lines = [f"note: {note}" for note in result.notes]
     levels = result.log.kept.cut
@@ -146,10 +156,12 @@ def remarks(result: ContextGraphs) -> list[str]:
 
 
 def _counted(edges: Sized) -> str:
+    """The number of edges in words."""
     return "1 edge" if len(edges) == 1 else f"{len(edges):,} edges"
 
 
 def _listed(lines: list[str]) -> str:
+    """The lines of edges, each on its own; beyond `MOST_LISTED_EDGES` their number."""
     if not lines:
         return "  (none)"
     more = (

@@ -270,7 +270,13 @@ def own_claims(
 
 
 def _compared(result: ContextGraphs, a: int, b: int, level: float) -> list[Change]:
-    """The differences between two contexts, by their places."""
+    """The differences between two contexts, by their places.
+
+    Edges that one context has come first, then slopes of links that both have, where the model of a
+    score lets them differ. The p-values of both are adjusted together, out of as many links as a
+    search picked them from. After tests the slopes of shared links follow, and after all searches
+    levels and spreads, edges that turn, and ends that differ.
+    """
     fits = fits_of(result)
     changes = list(_one_sided(result, fits, a, b))
     for x, y in fits.moved(a, b):  # links that both contexts have, with slopes that may differ
@@ -398,7 +404,9 @@ def _decided(
     """A claim where q is small and neither a bend that all contexts share nor errors explain as
     much, else a candidate.
 
-    Bends need rows: without them a claim is one that was made before.
+    `what` is the word for what is compared, slopes or curves. Bends need rows: without them a claim
+    is one that was made before. Errors of measurement are asked about for straight mechanisms
+    without lags alone.
     """
     result = fits.result
     change = change._replace(q=q)
@@ -527,8 +535,11 @@ def why_not_asked(result: ContextGraphs) -> str:
 
 
 def compare_contexts(result: ContextGraphs, most: int) -> None:
-    """Compare all contexts, two at a time, and keep the answers, if that takes at most so many
+    """Compare all contexts, two at a time, and keep the answers, if that takes at most `most`
     comparisons.
+
+    An error of a comparison is left to `changes()`, which raises it with its sentence. Without
+    contexts, or without moments, nothing is compared.
     """
     contexts = result.contexts
     if result.context is None or len(contexts) * (len(contexts) - 1) // 2 > most:
@@ -545,7 +556,7 @@ def claims_to_keep(result: ContextGraphs) -> tuple[Claim, ...] | str | None:
     score-ac was not asked.
 
     Without rows neither curves nor bends can be compared again, so a loaded result makes the claims
-    that it made before, and no others.
+    that it made before, and no others. After tests these are the claims that score-ac confirms.
     """
     kept = answers_of(result)
     if kept.claims is not None and kept.opinion is None:
@@ -596,6 +607,7 @@ def _same_claims(change: Change) -> tuple[Claim, ...]:
 
 
 def _candidate(change: Change, reason: str) -> Change:
+    """The change with a reason why it is not claimed."""
     return change._replace(claimed=False, status=CANDIDATE, reason=reason)
 
 
@@ -605,6 +617,10 @@ def labels(result: ContextGraphs, negligible: float = LARGEST_NEGLIGIBLE) -> pd.
 
     "present": found there. "absent": not found, and the 90 % interval of the partial correlation
     lies within ±`negligible`. "undetermined": not found, but it may well be there.
+
+    Columns: the two ends and the mark of the edge, the context, the label, the partial correlation
+    given the set that decided (after tests) or the causes (after scores), the end of its interval
+    that is further from 0, and the rows.
     """
     fits = fits_of(result)
     contexts = context_nodes(result)
@@ -632,8 +648,9 @@ def no_labels(reason: str) -> pd.DataFrame:
 def false_discovery(p: Sequence[float], of: int = 0) -> Floats:
     """Benjamini and Hochberg's adjusted p-values; what was not tested stays NaN and is not counted.
 
-    With `of` the p-values are the smallest ones of so many: a search that looked at all pairs has
-    picked them.
+    q of the i-th smallest p-value is the least p m / i from there on, at most 1. With `of` the
+    p-values are the smallest ones of so many: a search that looked at all pairs has picked them, so
+    m is that number.
     """
     values = np.asarray(p, dtype=np.float64)
     adjusted = np.full(values.shape, np.nan)
@@ -647,7 +664,12 @@ def false_discovery(p: Sequence[float], of: int = 0) -> Floats:
 def _one_sided(
     result: ContextGraphs, fits: RowFits | WindowFits, a: int, b: int
 ) -> Iterator[Change]:
-    """Edges between system variables that one of two contexts has."""
+    """Edges between system variables that one of two contexts has.
+
+    The slope in the context without the edge is compared with that in the context with it. Where it
+    is clearly not 0 there, the edge did not go: the change is one of slopes, compared as those of
+    links that both contexts have.
+    """
     endpoints = [
         result.graphs[result.contexts[context_index]].endpoints for context_index in (a, b)
     ]
@@ -800,6 +822,8 @@ def _may_turn(
 def _other_ends(result: ContextGraphs, a: int, b: int) -> Iterator[Change]:
     """Edges that turn, and edges of PAGs with one end that is a tail in the one context and an
     arrow in the other.
+
+    Ends with circles are left out: an end that is open in one context is compatible with both.
     """
     first, second = (
         result.graphs[result.contexts[context_index]].endpoints for context_index in (a, b)
@@ -838,6 +862,9 @@ def _label(
 ) -> tuple[str, float, float, int]:
     """The label, the partial correlation, the end of its 90 % interval that is further from 0, and
     the rows.
+
+    The interval is that of Fisher's z: tanh(|atanh r| + 1.645 / √(n - |Z| - 3)). Without rows to
+    spare the end is 1.
     """
     fit, n, conditions = fits.inside(x, y, context_index)
     weight = n - conditions - 3

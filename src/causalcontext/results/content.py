@@ -104,7 +104,12 @@ def checksum(content: dict[str, Any]) -> str:
 
 
 def to_dict(result: ContextGraphs) -> dict[str, Any]:
-    """A result as plain lists, mappings, numbers and text."""
+    """The result as plain numbers, lists and text, without rows, as a file holds it.
+
+    The log is columns of lists, one list per context, with null for NaN and text for an infinite
+    statistic; the types of context values stand beside them. Answers that were not asked are left
+    out. Warnings about rows stay as sentences, since the rows are gone.
+    """
     if result.thin is not None:
         return _with_thin_levels(to_dict(as_searched(result)), result, result.thin)
     settings = asdict(result.settings) | {"knowledge": result.settings.knowledge.to_dict()}
@@ -136,11 +141,11 @@ def to_dict(result: ContextGraphs) -> dict[str, Any]:
                 "levels": list(result.contexts),
                 "variables": [
                     {
-                        "name": result.names[pair],
+                        "name": result.names[position],
                         "levels": list(levels),
                         "types": [type(x).__name__ for x in levels],
                     }
-                    for pair, levels in zip(cells.positions, result.levels, strict=True)
+                    for position, levels in zip(cells.positions, result.levels, strict=True)
                 ],
                 "cells": [list(cell) for cell in cells.cells],
                 "source": list(cells.sources) or None if len(cells.positions) > 1 else cells.source,
@@ -377,6 +382,10 @@ def _series_to_dict(result: ContextGraphs) -> dict[str, Any]:
 
 
 def _series_from_dict(content: dict[str, Any]) -> dict[str, Any]:
+    """The facts, the moments and the columns of a file with lags; nothing of a file without.
+
+    The lags of every context copy are checked against the window before an array is made from them.
+    """
     facts = SeriesFacts.from_dict(content["series"])
     kept = content.get("windows")
     if kept is None:
@@ -414,7 +423,11 @@ def _series_from_dict(content: dict[str, Any]) -> dict[str, Any]:
 
 
 def _saved_columns(names: Sequence[str], cells: Contexts, facts: SeriesFacts) -> list[int]:
-    """The nodes whose moments are saved: no contexts, the present first, covariates last."""
+    """The columns of a window that moments are kept of: system variables from the present
+    backwards, and covariates.
+
+    Context copies are left out, since the moments are by cell, and each is constant there.
+    """
     context = {names[position] for position in cells.positions}
     last = len(facts.variables) * (facts.lags + 1)
     nodes = [node for node in range(last) if split(names[node])[0] not in context]
@@ -440,7 +453,11 @@ def _cells(
 
 
 def _check_evidence(evidence: ScoreEvidence, contexts: int, variables: int) -> None:
-    """Return if the evidence is about so many contexts and variables."""
+    """Return if the evidence is about so many contexts and variables.
+
+    Shapes of the arrays, numbers of variables and contexts, and the equations by effect and context
+    are checked; anything else is a `ValueError`, which the reader of files turns into a sentence.
+    """
     pairs = variables * (variables - 1) // 2
     shapes = (
         evidence.difference.shape,

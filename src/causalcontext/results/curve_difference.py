@@ -83,6 +83,9 @@ def compared_rows(
 ) -> Compared | None:
     """The rows, equations and curves that a link is compared by; None without rows or equations,
     and where the effect is ordered or a count.
+
+    The cause and the effect are those of the model of the context with the link. Values are in the
+    units of the equations, of complete rows; each context has its own mask of rows.
     """
     evidence = result.evidence
     if evidence is None or evidence.mechanisms is None or result.table is None:
@@ -125,6 +128,9 @@ def rows_inside(result: ContextGraphs, effect: int, context_index: int) -> Bools
 def rows_in_units(mechanisms: Mechanisms, data: Dataset) -> tuple[dict[int, Floats], Values]:
     """The complete rows of every system variable in the units of the equations, and the context of
     each.
+
+    The first has arrays of shape (complete rows,) by the number of the column, the second the place
+    of each row's context. Levels of categories are numbers of levels.
     """
     rows = complete_rows(data)
     values_by_column = {}
@@ -143,7 +149,13 @@ def rows_in_units(mechanisms: Mechanisms, data: Dataset) -> tuple[dict[int, Floa
 
 
 def curve_shares(rows: Compared) -> tuple[Slope, Slope]:
-    """The share of a link's curve that shows in the context with it, and in the other one."""
+    """The share of a link's curve that shows in the context with it, and in the other one.
+
+    The curve is that of the model in the context with the link. In the rows of either context whose
+    value of the cause both contexts have seen (between `SEEN_QUANTILES`), the effect is regressed
+    on the curve beside all other terms: 1 is the whole curve, 0 no effect. Of a category it is the
+    share of log odds.
+    """
     values = rows.values
     cause = rows.cause
     mine = [
@@ -216,7 +228,11 @@ def _sum_of(terms: Sequence[Term], values: dict[int, Floats]) -> Floats:
 
 
 def other_terms(rows: Compared) -> list[Term]:
-    """The terms of the two equations that do not hold the cause, each function once."""
+    """The terms of the two equations that do not hold the cause, each function once.
+
+    Their slopes are fitted anew in either context, so that a term which only one of them has does
+    no harm to the other.
+    """
     both = zip((rows.here, rows.there), rows.places, strict=True)
     return list(
         {
@@ -231,6 +247,10 @@ def other_terms(rows: Compared) -> list[Term]:
 def robust_slope(curve: Floats, effect: Floats, others: Sequence[Floats]) -> Slope:
     """The coefficient of the curve given other columns; its error is the larger of White's (HC3)
     and the usual one.
+
+    Shapes are (rows,). With e the residuals, h the leverages and c the part of the curve that the
+    columns leave, the errors are √(Σ (c e / (1 - h))²) / Σ c² and √(Σ e² / df / Σ c²). NaN with too
+    few rows, and where the columns leave nothing of the curve.
     """
     n = len(curve)
     if n <= SPARE_ROWS:
@@ -288,6 +308,9 @@ def class_share(odds: Floats, codes: Floats, others: Sequence[Floats]) -> Slope:
 def kept_more(odds: Floats, kept: Floats, codes: Floats, others: Sequence[Floats]) -> float:
     """The p-value of "no more is left of some log odds than of others", one-sided; NaN where it
     cannot be told.
+
+    It is that of Student's t of the difference of the two coefficients in one logit, with their
+    covariance.
     """
     shares = class_shares([odds, kept], codes, others)
     if shares is None:
@@ -531,6 +554,7 @@ def _explained(y: Floats, columns: Sequence[Floats]) -> tuple[float, int]:
 def _inside_of(
     values: dict[int, Floats], in_context: Bools, equation: Equation, context_index: int
 ) -> ContextRows:
+    """The rows of one context, and the terms of the equation there; of many rows an even share."""
     chosen_rows = np.flatnonzero(in_context)
     chosen_rows = chosen_rows[:: max(1, -(-len(chosen_rows) // MOST_CURVE_ROWS))]
     return ContextRows(

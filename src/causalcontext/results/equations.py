@@ -393,6 +393,7 @@ def tuples(value: Any) -> Any:
 
 
 def _with_tuples(content: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a record with tuples in place of lists, as a file has them."""
     return {name: tuples(value) for name, value in content.items()}
 
 
@@ -442,8 +443,12 @@ def causes_of(result: ContextGraphs, effect: str) -> tuple[str, ...]:
 
 
 def partial_curves(result: ContextGraphs, effect: str) -> Iterator[PartialCurve]:
-    """The curves of all causes of an effect, each in all contexts that share it; of two levels the
-    second one's.
+    """The curves of an effect by its causes, one for each group of contexts that share it.
+
+    A numeric cause has `CURVE_POINTS` values between its .01 and .99 quantiles, another one its
+    levels; all other causes are at their average. Of an effect with levels there is a curve for
+    each, of two levels for the second one alone. The spread of the noise comes with the curve where
+    the cause acts on it.
     """
     mechanisms = mechanisms_of(result)
     position_of_effect = result.position(effect)
@@ -487,6 +492,11 @@ def partial_curves(result: ContextGraphs, effect: str) -> Iterator[PartialCurve]
 
 
 def _sharing(curves: dict[int, Floats]) -> list[tuple[int, ...]]:
+    """The contexts whose curves are equal, as groups in the order of their first context.
+
+    Equal means within rounding (1e-9 of the values), and of the same shape: a curve and its spread
+    are compared together.
+    """
     groups: list[list[int]] = []
     for r, values in curves.items():
         same = [

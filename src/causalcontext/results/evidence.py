@@ -329,6 +329,7 @@ def score_decisions(
 
 
 def _plain(value: Any) -> Any:
+    """The value itself, or None for NaN, which JSON does not have."""
     return None if value != value else value
 
 

@@ -77,7 +77,12 @@ def explained(result: ContextGraphs, x: str, y: str, apart: bool = False) -> lis
 
 
 def _searched(result: ContextGraphs, x: str, y: str, apart: bool) -> list[str]:
-    """The same of the contexts that were searched."""
+    """The story of a pair, of the contexts that were searched alone.
+
+    Of two variables in the past the answer names the same pair one or more steps later, since links
+    repeat. Contexts whose sentence is the same share a line, unless `apart`; claims about the level
+    or the spread of a variable follow, where one of the two is a context.
+    """
     if result.position(x) == result.position(y):
         raise OptionError(f"explain needs two different variables, got {x!r} twice")
     if result.series is not None:
@@ -141,6 +146,9 @@ def _in_contexts(result: ContextGraphs, values: Sequence[str]) -> str:
 def _of_mechanism(result: ContextGraphs, x: str, y: str) -> Iterator[str]:
     """The claims that may be made about a context and the level or the spread of a variable, if one
     of two is a context.
+
+    Contexts are compared two at a time, up to `MOST_COMPARED_CONTEXTS` of them: more would make a
+    long list, and each comparison reads rows.
     """
     ends = {result.position(x), result.position(y)}
     has_moments = result.moments is not None or result.series is not None
@@ -161,6 +169,12 @@ def _by_test(
 ) -> str:
     """The sentence about an edge or its absence, by the test that decided; its p-value on the other
     rows, if it can be asked.
+
+    A pair that was not tested says why: knowledge, a function of a column, graphs that were given,
+    a method that sees one context at a time, or an interruption. Otherwise the sentence has the
+    conditions, the rows and the p-value: of an edge those of the weakest test, of a missing one
+    those of the test that separated the pair. `elsewhere` is the p-value on the other rows, None
+    where it was not asked.
     """
     a = result.position(x)
     b = result.position(y)
@@ -230,6 +244,10 @@ def _by_test(
 def _on_other_rows(result: ContextGraphs, x: str, y: str) -> dict[int, float]:
     """The p-values of the deciding tests on the other rows, where these can be asked: all, or those
     of the context.
+
+    A test inside a context is asked again on all rows, and one on all rows inside the context.
+    Tests with a context variable among their columns have no other rows. One call answers for all
+    contexts.
     """
     contexts = result.cells.positions
     queries = {}
@@ -275,6 +293,10 @@ def _other_view(result: ContextGraphs, entry: Entries, context_index: int, p: fl
 def _by_score(result: ContextGraphs, evidence: ScoreEvidence, x: str, y: str, r: int) -> str:
     """Sentences about a pair: knowledge or the score, the slope, the model of the effect, the
     shape, the direction.
+
+    `r` is the place of the context. Without a score of the link (NaN) the sentence says which of
+    four reasons there is: the order in time, a function of a column, other causes of either, or
+    knowledge.
     """
     slot = evidence.slot(result.position(x), result.position(y))
     mark = result.graphs[result.contexts[r]].mark(x, y)
@@ -325,6 +347,10 @@ def _by_score(result: ContextGraphs, evidence: ScoreEvidence, x: str, y: str, r:
 def _gain(present: bool, difference: float) -> str:
     """The gain of the score by a link, in words; where that speaks against the graph, the sentence
     says so.
+
+    `difference` is in nats: the score of the best equation of the effect with the link less that
+    without it, all else being equal. Its sign may differ from the graph, which is a whole: a link
+    alone may gain what an order forbids.
     """
     size = f"{abs(difference):.1f} nats"
     if present == (difference > 0.0):
@@ -382,6 +408,7 @@ _OVER_TIME = {
 
 
 def _odds(evidence: ScoreEvidence, context: int) -> str:
+    """The family of the regression of a context or a category, in words."""
     ordered = (
         evidence.mechanisms is not None and evidence.mechanisms.scales[context].kind == ORDERED
     )
@@ -389,6 +416,9 @@ def _odds(evidence: ScoreEvidence, context: int) -> str:
 
 
 def _model(result: ContextGraphs, evidence: ScoreEvidence, effect: int, r: int) -> str:
+    """The equation of a variable in a context, in words: what it shares with other contexts, and
+    its rows.
+    """
     name = result.names[effect]
     n = int(evidence.rows[r, effect])
     if evidence.model[effect] == "context":
@@ -419,6 +449,11 @@ _SHAPES = {
 def _direction(
     result: ContextGraphs, evidence: ScoreEvidence, x: str, y: str, r: int, mark: str
 ) -> str:
+    """The sentence about the direction of a link, with its margin in nats.
+
+    The margin is what the best model loses where the direction is forbidden. Two models that score
+    the same leave the link open, and margins beyond `LARGEST_MARGIN` were not followed.
+    """
     slot = evidence.slot(result.position(x), result.position(y))
     margin = float(evidence.margin[r, slot]) if evidence.margin.size else float("nan")
     if mark == "o-o" and not margin >= TIE_MARGIN:
@@ -435,7 +470,12 @@ def _direction(
 
 
 def _meaning(result: ContextGraphs, context_index: int, x: str, y: str) -> str:
-    """The meaning of the edge of a PAG, or that there is none; empty for a CPDAG."""
+    """The meaning of the edge of a PAG, or that there is none; empty for a CPDAG.
+
+    A PAG allows for hidden common causes, so that "-->" says that the one is a cause of the other,
+    perhaps with a hidden cause beside, and "o->" that the other is no cause of the one. Of a
+    function of a column the edge is about the column.
+    """
     graph = result.graphs[result.contexts[context_index]]
     if graph.kind is GraphKind.CPDAG:
         return ""
@@ -462,6 +502,9 @@ def _meaning(result: ContextGraphs, context_index: int, x: str, y: str) -> str:
 def _origin_words(result: ContextGraphs, context_index: int, x: str, y: str) -> str:
     """The sentences about the ends of x - y in one context; empty without an end whose origin is
     known.
+
+    Each names the rule that set the end, and what the rule rested on. An arrow that follows from a
+    tail at the other end says so, since PAGs have no cycles.
     """
     sentences = []
     graph = result.graphs[result.contexts[context_index]]
@@ -500,6 +543,12 @@ _ENDPOINT_WORDS = {
 def _because(
     result: ContextGraphs, origin: Origin, context_index: int, cause: str, effect: str
 ) -> str:
+    """The words of the rule that set an end, with the names of this case.
+
+    Rules have their words in `search.rules`, with places for the cause, the effect, the variables
+    in between, the context, and the set that separated the ends of a collider. Of a rule that was
+    applied in another context the sentence ends with that context.
+    """
     rule = rule_named(origin.rule, result.graphs[result.contexts[context_index]].kind)
     via = " and ".join(result.names[v] for v in origin.via)
     # The context variable that the rule is about; of several, the one that differs, or all of them.

@@ -111,6 +111,7 @@ def _kept(value: Any) -> list[Any]:
 
 
 def _value(kept: Any) -> Any:
+    """A value of the context from its parts and their types, as a file has them."""
     several, parts = kept
     value = tuple(LEVEL_TYPES[kind](part) for kind, part in parts)
     return value if several else value[0]

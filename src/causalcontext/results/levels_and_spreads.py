@@ -61,6 +61,10 @@ OTHER = "{} explains it as well"
 def shared_bend(result: ContextGraphs, x: int, y: int, present: int, absent: int) -> str:
     """The reason in words why a change of x - y may be a bend that both contexts share; "" if not,
     or without rows.
+
+    Both directions are asked about where the graph gives none; a variable of the past is no effect.
+    A column that the context was made out of is not asked about: there a slope that changes at the
+    threshold is a bend by definition.
     """
     table = result.table
     if table is None or not all(table.kinds[end].is_number for end in (x, y)):
@@ -129,8 +133,22 @@ def losses(
     """Minus the penalised log-likelihoods of a line, of the best bend and of slopes by context,
     beside other columns.
 
-    Other columns have the same slopes in both contexts, or all of them their own. `terms` are
-    curves by context, which may take the place of slopes.
+    Parameters
+    ----------
+    x, y : ndarray of shape (rows,)
+        The cause and the effect, from their means.
+    others : sequence of ndarrays of shape (rows,)
+        Other columns, which have the same slopes in both contexts, or all of them their own.
+    first : ndarray of shape (rows,)
+        The rows of the first of the two contexts.
+    terms : sequence of ndarrays of shape (rows,)
+        Curves by context, which may take the place of slopes.
+
+    Returns
+    -------
+    tuple of float
+        n / 2 log(RSS) plus log n for every column, in nats. A slope in one context costs the
+        logarithm of its rows, a curve also log `CURVES_TO_CHOOSE_FROM`.
     """
     n = len(y)
     here = first.astype(np.float64)
@@ -191,6 +209,9 @@ def shared_level(
     basis = orthonormal(others, len(y))
 
     def loss(left: float, cost: float) -> float:
+        """Minus the penalised log-likelihood of a model that leaves this sum of squares, in
+        nats.
+        """
         return 0.5 * n * log(max(left, 1e-300)) + cost
 
     enough = loss(left_by(y, basis, [in_second.astype(np.float64)]), price) + PRICE_OF_A_CLAIM
@@ -214,7 +235,9 @@ def shared_level(
 
 
 def columns_of(table: Dataset, position: int, rows: Bools) -> Iterator[Floats]:
-    """A number from its mean, or indicators of the levels of a category but one."""
+    """The columns of a variable in some rows, shape (rows,) each: a number from its mean, or
+    indicators of the levels of a category but one.
+    """
     column = np.asarray(table.columns[position])[rows]
     if table.kinds[position].is_number:
         yield _column(table, position, rows)
@@ -243,6 +266,9 @@ def readers(
 ) -> Iterator[tuple[int, int]]:
     """Contexts, or lags of them, and the continuous variables that each causes in two contexts, but
     for some.
+
+    A context must differ between the two, and the link must have the same direction in both.
+    Variables whose links or slopes are known to differ are in `but`: their level is a part of that.
     """
     context_graphs = [
         directed(result.graphs[result.contexts[context_index]].endpoints)
@@ -346,7 +372,9 @@ def _errors_explain(
     not.
 
     What a cause that is measured with an error leaves of its effect goes to a context that goes
-    along with it.
+    along with it. So the coefficient of the context is computed again with errors of growing shares
+    of the variance taken out of all numbers; it must keep its sign and a p-value of
+    `DESPITE_ERRORS`.
     """
     contexts = context_nodes(result)
     system = [
@@ -390,6 +418,9 @@ def _column(table: Dataset, position: int, rows: Bools) -> Floats:
 def level(y: Floats, others: Sequence[Floats], in_second: Bools) -> Moved:
     """The mean of y where other columns have their average, in the first and in the second of two
     contexts.
+
+    The difference is the coefficient of the indicator of the second context beside the columns,
+    with robust errors (`robust_slope`); its p-value is that of "the levels are the same".
     """
     shift = robust_slope(in_second.astype(np.float64), y, others)
     here = float(y.mean() - shift.value * in_second.mean())

@@ -94,7 +94,7 @@ def woven(listed: Entries, others: Entries, where: Bools) -> Entries:
 
 
 def alike(first: Entries, other: Entries) -> tuple[Entries, Entries]:
-    """The same entries, with sets of the same width."""
+    """The same entries, with sets of the same width, so that they can stand in one array."""
     width = max(first.given.shape[2], other.given.shape[2])
     return replace(first, given=padded(first.given, width)), replace(
         other, given=padded(other.given, width)
@@ -102,7 +102,7 @@ def alike(first: Entries, other: Entries) -> tuple[Entries, Entries]:
 
 
 def padded(given: Shorts, width: int) -> Shorts:
-    """Sets with room for so many variables."""
+    """The sets with -1 behind them, up to a width; shape (contexts, pairs, width)."""
     return np.pad(given, ((0, 0), (0, 0), (0, width - given.shape[2])), constant_values=-1)
 
 

@@ -238,6 +238,7 @@ def _claims(stored: Any, name: frozenset[str]) -> Any:
 
 
 def _order_draws(stored: Any, count: int) -> Any:
+    """The rule of drawn orders in a file, or of the sentence why there are none."""
     if isinstance(stored, str):
         return str
     distinct = stored.get("distinct") if isinstance(stored, dict) else None
@@ -249,6 +250,7 @@ def _order_draws(stored: Any, count: int) -> Any:
 
 
 def _check_context(context: Any, names: list[str]) -> None:
+    """Return if the description of the contexts of a file holds together."""
     position = none_or(range(len(names)))
     several = isinstance(context, dict) and isinstance(context.get("source"), list)
     check(
@@ -374,6 +376,7 @@ def _cut(value: Any, where: str) -> None:
 
 
 def _scale(value: Any, where: str) -> None:
+    """Return if a scale has the fields that its kind needs."""
     check(
         {
             "kind": frozenset(SCALES),

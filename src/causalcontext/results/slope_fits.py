@@ -266,7 +266,11 @@ class RowFits:
     def _kept(
         self, effect: int, given: Sequence[int], two: tuple[int, int]
     ) -> tuple[Moments, tuple[tuple[int, ...], tuple[int, ...]]]:
-        """The moments of both contexts, and what slopes are given in either."""
+        """The moments of both contexts, and what slopes are given in either.
+
+        A score may have a cause of one context among the effects in the other; it is left out
+        there, since slopes given an effect are bent.
+        """
         moments, system = self._given(given, two)
         if self.result.evidence is None:
             return moments, (system, system)
@@ -378,7 +382,12 @@ class RowFits:
         return self._known_causes[key]
 
     def _sets(self, cause: int, effect: int, two: tuple[int, int]) -> list[tuple[int, ...]]:
-        """The sets given which slopes are compared, each once."""
+        """The sets given which slopes are compared, each once.
+
+        After a search by scores it is the set of possible causes in the model. After one by tests
+        it is also the set that decided about the pair: a set that leaves a cause out bends slopes
+        one way, a set that holds an effect the other, and the larger p-value counts.
+        """
         causes = self._possible_causes(effect, cause, two)
         if self.result.evidence is not None:
             return [causes]
@@ -470,6 +479,9 @@ class WindowFits:
         return self._fit(x, y, self._moments(y, context_index))
 
     def _fit(self, x: int, y: int, moments: Moments) -> tuple[Slope, int, int]:
+        """The slope of y on x beside the other causes of y, the rows, and the number of these
+        causes.
+        """
         given = sorted(self._causes(y) - {x, y})
         return slope(moments, 0, x, y, given), int(moments.rows[0]), len(given)
 
@@ -480,11 +492,17 @@ class WindowFits:
         return {cause for g in mechanics.cells for cause in mechanics.parents(family, g, y)}
 
     def _family(self, y: int) -> Family:
+        """The graphs in which open links at a variable are settled in one way: the first such
+        family.
+        """
         graphs = self.mechanics.graphs
         families = graphs.families(graphs.touching([(g, y) for g in self.mechanics.cells]))
         return families[0] if families else Family(graphs.settled)
 
     def _fixed(self, y: int, context_index: int) -> tuple[int, ...]:
+        """The context copies that a variable reads, so that its rows are those with their
+        values.
+        """
         return self.mechanics.rows_for(self._family(y), context_index, y).fixed
 
     def _moments(self, y: int, context_index: int) -> Moments:
@@ -497,7 +515,8 @@ class WindowFits:
 def conditions(result: ContextGraphs, x: int, y: int, context_index: int) -> tuple[int, ...]:
     """The set that decided about x and y in a context, with the context variables that were fixed.
 
-    A score-based method decides by the causes it gives to y.
+    A score-based method decides by the causes it gives to y. The context variables of the rows
+    count as conditions: slopes are compared within their values.
     """
     if result.evidence is not None:
         return possible_causes(result, y, x, (context_index,))
@@ -508,7 +527,11 @@ def conditions(result: ContextGraphs, x: int, y: int, context_index: int) -> tup
 def possible_causes(
     result: ContextGraphs, effect: int, cause: int, places: Sequence[int]
 ) -> tuple[int, ...]:
-    """The possible causes of `effect` in some of the contexts, besides `cause`."""
+    """The possible causes of `effect` in some of the contexts, besides `cause`.
+
+    They are the variables with an edge to it that has no arrowhead at their end, by the graphs of
+    these contexts, as sorted numbers.
+    """
     possible = np.zeros(len(result.names), dtype=bool)
     for context_index in places:
         possible |= may_cause(_endpoints(result, context_index))[:, effect]
@@ -519,10 +542,14 @@ def possible_causes(
 def _same_regression(two: Moments, context: int, effect: int, given: tuple[int, ...]) -> float:
     """The p-value of "one regression of the effect on a set, its variance included" in both of two
     cells.
+
+    It is the test of a context against a variable, LR* of `ci_tests.gaussian`, with the two cells
+    as the two values of a context.
     """
     test = PreparedGaussian(two, Contexts((context,), ((0,), (1,))), STUDENT)
     return float(test.answer([CIQuery(context, effect, given)]).p[0])
 
 
 def _endpoints(result: ContextGraphs, context_index: int) -> Endpoints:
+    """The marks of the graph of a context, by its place: shape (variables, variables)."""
     return result.graphs[result.contexts[context_index]].endpoints

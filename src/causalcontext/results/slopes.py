@@ -44,7 +44,12 @@ class Slope(NamedTuple):
 
 
 def slope(moments: Moments, cell: int, x: int, y: int, given: Sequence[int]) -> Slope:
-    """The slope of y on x given a set, in one cell."""
+    """The slope of y on x given a set, in one cell, from its moments.
+
+    With b the coefficient and se its standard error, the partial correlation is t / √(t² + df) with
+    t = b / se and df = n - |Z| - 2. NaN with fewer than `SPARE_ROWS` degrees of freedom, and where
+    x, or a column of the set, is a linear function of the others.
+    """
     df = int(moments.rows[cell]) - len(given) - 2
     fit = moments.regression(y, [x, *given], cell) if df >= SPARE_ROWS else None
     if fit is None:
@@ -76,7 +81,20 @@ def corrected(covariance: Floats, errors: Floats, df: int) -> Slope:
     """The slope of the last column on the first one beside those between, the variances of errors
     subtracted.
 
-    See Fuller (1987), section 2.2.
+    Parameters
+    ----------
+    covariance : ndarray of shape (columns, columns)
+        The covariance of the causes and, last, of the effect.
+    errors : ndarray of shape (columns - 1,)
+        The variances of the errors of the causes, in squared units of these.
+    df : int
+        The residual degrees of freedom.
+
+    Returns
+    -------
+    Slope
+        b = (S - E)⁻¹ s with E the errors on the diagonal, and the standard error of Fuller (1987),
+        section 2.2, which counts that errors were taken out. NaN where so large errors cannot be.
     """
     inside = covariance[:-1, :-1]
     towards = covariance[:-1, -1]

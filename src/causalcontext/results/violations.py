@@ -112,9 +112,9 @@ def find_violations(result: ContextGraphs) -> tuple[Violation, ...]:
         wide = np.pad(endpoints, ((0, 0), (0, beyond), (0, beyond)))
         earlier = {*data.names} - {*series_of(result).variables}
         violations = (
-            one.without(earlier)
-            for one in check_table(data, wide)
-            if one.kind in kinds and one.kind != ROWS
+            whole.without(earlier)
+            for whole in check_table(data, wide)
+            if whole.kind in kinds and whole.kind != ROWS
         )
         return tuple(violation for violation in violations if violation is not None)
     if data is None and result.scanned is not None:

@@ -143,6 +143,7 @@ class CleanedTable:
 
 
 def _counted(number: int, what: str) -> str:
+    """A number of cells in words."""
     return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
