@@ -426,7 +426,11 @@ def check_outputs(outputs: Mapping[str, Path | None], inputs: Sequence[Path | No
 
 
 def check_apart(outputs: Sequence[Path | None], inputs: Sequence[Path | None]) -> None:
-    """Refuse a file to write that is one of those that are read, by whatever path."""
+    """Refuse a file to write that is one of those that are read.
+
+    Files are compared as the system has them, so that another path or a link to the same file
+    counts.
+    """
     for file in outputs:
         for other in inputs:
             if (

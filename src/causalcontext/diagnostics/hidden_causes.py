@@ -265,15 +265,11 @@ def _straight_equations(
     free = np.zeros(p + 1, dtype=bool)
     noise = np.ones((p + 1, k))
     for i, v in enumerate(numbers):
-        equations = _equations_of(mechanisms, v)
-        reads = len(equations) > 1 or len(set(equations[0].intercepts)) > 1
-        in_numbers = shapes[v].straight and _causes(equations).issubset(numbers)
-        links[:, p, i] = reads
-        free[i] = in_numbers and shapes[v].gaussian and (not reads or len(contexts) == 1)
-        shifts = {(p, 1 << r) for r in range(1, k)} if reads else set()
-        slopes = _slopes(equations, position) if in_numbers else set()
-        columns[i] = frozenset(shifts | slopes)
-        noise[i] = _noise_by_context(equations, k)
+        of_number = _of_number(mechanisms, v, shapes[v], position, numbers, k)
+        links[:, p, i] = of_number.reads
+        free[i] = of_number.is_known and (not of_number.reads or len(contexts) == 1)
+        columns[i] = of_number.columns
+        noise[i] = of_number.noise
     may, must = _known_links(result, nodes[: p + 1] if len(contexts) == 1 else numbers, p + 1)
     scatter = moments.scatter[:, numbers][:, :, numbers]
     chosen = Moments(moments.rows, moments.mean[:, numbers], scatter)
@@ -281,6 +277,41 @@ def _straight_equations(
     extra = ScoreOptions().parent_price(p)
     given = StraightEquations(chosen, tuple(columns), free, may, must, links, noise, price, extra)
     return given, numbers
+
+
+class _OfNumber(NamedTuple):
+    """The equations of a number, as one with slopes and shifts by context."""
+
+    reads: bool  # whether contexts differ in intercepts or equations
+    is_known: bool  # whether it is straight and Gaussian, with numbers alone as causes
+    columns: Columns
+    noise: Floats  # shape (contexts,): standard deviations
+
+
+def _of_number(
+    mechanisms: Mechanisms,
+    node: int,
+    shape: _Shape,
+    position: dict[int, int],
+    numbers: list[int],
+    contexts: int,
+) -> _OfNumber:
+    """The equations of a number; slopes are left out where a cause is no number of `numbers`.
+
+    `position` has the place of every column of the table; the context is behind the numbers, and a
+    shift of the intercept is a column of it for every value but the first.
+    """
+    equations = _equations_of(mechanisms, node)
+    reads = len(equations) > 1 or len(set(equations[0].intercepts)) > 1
+    in_numbers = shape.straight and _causes(equations).issubset(numbers)
+    shifts = {(len(numbers), 1 << r) for r in range(1, contexts)} if reads else set()
+    slopes = _slopes(equations, position) if in_numbers else set()
+    return _OfNumber(
+        reads,
+        in_numbers and shape.gaussian,
+        frozenset(shifts | slopes),
+        _noise_by_context(equations, contexts),
+    )
 
 
 def _are_ranked(mechanisms: Mechanisms, numbers: list[int]) -> bool:
@@ -324,7 +355,10 @@ def _equations_of(mechanisms: Mechanisms, effect: int) -> list[Equation]:
 
 
 def _slopes(equations: list[Equation], position: dict[int, int]) -> set[tuple[int, int]]:
-    """The columns of straight equations: a cause, and the contexts of a slope as bits."""
+    """The columns of straight equations: a cause, and the contexts of a slope as bits.
+
+    `position` has the place of every column of the table among the nodes.
+    """
     return {
         (position[term.causes[0]], sum(1 << r for r in term.contexts))
         for equation in equations

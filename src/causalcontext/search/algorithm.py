@@ -42,10 +42,12 @@ Expect = Callable[[int, Bools], None]
 
 @dataclass(frozen=True, eq=False)
 class FoundGraphs:
-    """The ends of every graph, shape (graphs, N, N), the sepset records, and where the ends come
-    from.
+    """The outcome of a search: the ends of every graph, the sepset records, and the origins of
+    ends.
 
-    `cut` names the tests that a time limit left out, in words.
+    `endpoints` has shape (graphs, N, N). `complete` is False where the search was interrupted, and
+    its edges are those that were left then. `cut` names the tests that a time limit left out, in
+    words.
     """
 
     endpoints: Endpoints
@@ -106,6 +108,8 @@ def algorithm_1(
 def triples_of(graphs: Bools) -> tuple[int, int]:
     """The number of triples x - w - y of all graphs whose ends are not adjacent, and of those whose
     ends are.
+
+    With A the adjacency of a graph, (A A)_xy counts the paths over one variable, each pair twice.
     """
     apart = together = 0.0
     for graph in graphs:
@@ -118,8 +122,11 @@ def triples_of(graphs: Bools) -> tuple[int, int]:
 
 
 def _out_of_time(plan: Plan, sepsets: SepsetRecords, graphs: Bools, phase: int) -> FoundGraphs:
-    """The graphs when the time is over, oriented without another test, or not at all if that would
-    take long, too.
+    """The graphs when the time is over, oriented without another test.
+
+    They are not oriented at all if that would take long, too (`MOST_TRIPLES_LATE`). Colliders
+    follow from the first separating set of every pair, since no vote can be held; `cut` says how
+    many pairs were left.
     """
     unfinished_pairs = _pairs_of_level(plan, graphs, phase)
     sepsets.remove_separated(graphs)
@@ -170,8 +177,10 @@ def orient_skeletons(
 
 
 def physical_by(plan: Plan, trusted: Trusted, sepsets: SepsetRecords) -> Physical:
-    """The answer to "is this missing edge a change of mechanism", given the set that separated the
-    pair.
+    """A function that says whether a missing edge is a change of mechanism.
+
+    The answer is that of `trusted`, given the set that separated the pair in the graph without the
+    edge, its context variables included.
     """
 
     def answer(x: int, y: int, present: int, absent: int) -> bool:

@@ -38,6 +38,8 @@ Key = TypeVar("Key")
 class CandidateSet(NamedTuple):
     """A set that may separate a pair: the query, its members that are no triggers, the place of its
     mask.
+
+    `least` is the p-value that it takes to separate, where that is more than alpha.
     """
 
     query: CIQuery
@@ -61,6 +63,7 @@ class RememberedAnswers:
     """A prepared test that remembers what it was asked, with threads where there are several.
 
     It is asked in parts; after each a watch is told, which keeps time limits and shows progress.
+    Parts grow until one takes about `PART_SECONDS`.
     """
 
     def __init__(self, prepared: PreparedTest, n_jobs: int = 1, watch: Watch | None = None) -> None:
@@ -74,7 +77,10 @@ class RememberedAnswers:
         return len(self._known)
 
     def run(self, queries: Iterable[CIQuery]) -> None:
-        """Answer the queries that are not answered yet."""
+        """Answer the queries that are not answered yet, each once, in any number of threads.
+
+        Two queries with their variables exchanged are one.
+        """
         different = dict.fromkeys(map(_canonical, queries))
         fresh = [query for query in different if query not in self._known]
         parts_at_once = 4 * self.n_jobs if self.n_jobs > 1 else 1
@@ -98,8 +104,10 @@ class RememberedAnswers:
         return self._known[_canonical(query)]
 
     def evidence(self, query: CIQuery) -> float:
-        """The evidence of an answer against independence: the strength times the root of the rows;
-        0 without an answer.
+        """The evidence of an answer against independence: the strength times the root of the rows.
+
+        It is comparable between tests, and 0 without an answer. A test without a strength has
+        sqrt(-2 log p).
         """
         answer = self.of(query)
         if answer.reason:
@@ -111,8 +119,9 @@ class RememberedAnswers:
         return strength * sqrt(max(answer.n, 1))
 
     def counts(self, since: int = 0) -> Ints:
-        """Tests run on all rows, and on the rows of some contexts; those after the first
-        `since`.
+        """The numbers of tests run on all rows, and on those of some contexts; shape (2,).
+
+        Tests before the first `since` do not count.
         """
         fresh = list(self._known)[since:]
         inside_contexts = sum(1 for query in fresh if query.view)
@@ -142,10 +151,12 @@ def first_separating(
     waiting: list[tuple[Key, Iterator[CandidateSet]]], settle: Callable[[Key, CandidateSet], bool]
 ) -> Iterator[tuple[list[CIQuery], int]]:
     """The next queries about the sets of all pairs, in their order, until one separates; and the
-    number of pairs that are left.
+    pairs left.
 
-    The queries are answered before the next ones are taken: `settle` says whether an answered set
-    separates its pair.
+    A pair's first query is alone, then come 2, 4, ... at a time, up to `LARGEST_BATCH`: most pairs
+    that can be separated are so by one of their first sets. The queries are answered before the
+    next ones are taken: `settle` says whether an answered set separates its pair. The first set in
+    the order counts, whatever the size of the batches.
     """
     size = 1
     while waiting:
@@ -183,8 +194,10 @@ class BatchedSearch:
         return 1
 
     def search(self, level_task: LevelTask) -> tuple[Decisions, Ints]:
-        """The deciding sets of the pairs of a level task; the tests run on all rows, and on those
-        of contexts.
+        """The deciding sets of the pairs of a level task, and the numbers of tests, shape (2,).
+
+        A pair is asked in every graph of the group whose bit is set, set by set in canonical order;
+        a query that several graphs share is run once.
         """
         group = level_task.group
         pairs = level_task.pairs
@@ -208,11 +221,11 @@ class BatchedSearch:
             return decisions, self._answers.counts(before)
 
     def vote(self, group: PairGroup, ballots: Ballots) -> tuple[Ints, Ints]:
-        """The sets of neighbours and any triggers that separate each pair; how many of them hold
-        each centre.
+        """The numbers of sets that separate each pair, and of those among them that hold each
+        centre.
 
-        -1 is written for centres that none holds where no set separates clearly: that is no
-        verdict.
+        All sets of neighbours and any triggers have a vote. -1 is written for centres that none
+        holds where no set separates clearly: that is no verdict.
         """
         separating = np.zeros_like(ballots.first)
         holding = np.zeros_like(ballots.centre)
@@ -245,8 +258,9 @@ class BatchedSearch:
     def _of_level(
         self, level_task: LevelTask, x: int, y: int, g: int, facts: Codes
     ) -> Iterator[CandidateSet]:
-        """The sets of one pair in one graph, in canonical order; too many are written to its
-        facts.
+        """The sets of one pair in one graph, in canonical order; too many are written to its facts.
+
+        Masks come in the order of the plan, and their triggers count towards the size of a set.
         """
         group = level_task.group
         overflow = (facts, level_task.size)
@@ -269,7 +283,8 @@ class BatchedSearch:
         graph.
 
         `overflow`, the facts of the pair and the size of the level, is where too many sets are
-        written down; without it, the sets are those that have a vote.
+        written down; without it, the sets are those that have a vote. The view of the mask says
+        which rows answer.
         """
         view = int(group.plan.views[group.share.begin + g, mask])
         kept = group.plan.masks[mask].kept
@@ -290,8 +305,11 @@ def _written(
     answer: CIAnswer,
     alpha: float,
 ) -> bool:
-    """Write an answer down where it is the weakest evidence so far; true if it
-    separates the pair.
+    """True if an answer separates the pair, after it was written down where it is the weakest
+    evidence so far.
+
+    An answer that could not be given is counted, with its reason. P-values within `TIED` of each
+    other are the same, so that the first set keeps its place.
     """
     if not answer.reason and candidate.least > 0.0 and answer.p <= max(alpha, candidate.least):
         return False  # no evidence for the edge either
@@ -329,10 +347,10 @@ def members_of_sets(
     size: int,
     overflow: tuple[Codes, int] | None = None,
 ) -> Iterator[tuple[int, ...]]:
-    """Sets of `size` variables from the neighbours of x, then from those of y, each once, to add to
-    a mask.
+    """The sets of `size` variables from the neighbours of x, then from those of y, each once.
 
-    A neighbourhood with too many of them is left out, and the level written to `overflow`.
+    They are added to a mask, all of whose triggers must be neighbours as well. A neighbourhood with
+    too many sets is left out, and the level written to `overflow`.
     """
     named = group.plan.masks[mask].triggers
     if x in named or y in named:

@@ -65,8 +65,10 @@ def fci(
 
 
 def _separate_by_possible_d_sep(skeleton: Skeleton, largest: int) -> None:
-    """Ask about the edges that are left once more, with all sets of up to `largest` variables that
-    FCI would ask.
+    """Ask about the edges that are left once more, with all sets that FCI would ask.
+
+    These are sets of up to `largest` variables out of those in Possible-D-Sep of either end, by the
+    colliders that are known so far.
     """
     plan = skeleton.plan
     edges = skeleton.sepsets.edges(skeleton.graphs)
@@ -84,8 +86,10 @@ def _separate_by_possible_d_sep(skeleton: Skeleton, largest: int) -> None:
 
 @dataclass(eq=False)
 class Skeleton:
-    """The skeletons of all contexts while edges are removed; `level` is the place of the level that
-    removed an edge.
+    """The skeletons of all contexts while edges are removed.
+
+    `graphs` has shape (graphs, N, N); `level`, shape (graphs, pairs), is the place of the level
+    that removed an edge, -1 for those that are left.
     """
 
     search: LevelSearch
@@ -101,7 +105,9 @@ class Skeleton:
         self.level = np.full(self.sepsets.facts.shape[:2], -1, dtype=np.int16)
 
     def separate(self, tasks: list[LevelTask]) -> bool:
-        """Search a level and remove the edges that it separates; false without a task."""
+        """True after searching a level and removing the edges that it separates; False without a
+        task.
+        """
         if not tasks:
             return False
         before = self.sepsets.separated()
@@ -142,7 +148,9 @@ class Skeleton:
                     self._take(replace(level_task, pairs=pairs, group=group))
 
     def _take(self, level_task: LevelTask) -> None:
-        """Search some pairs once more, and replace their sets."""
+        """Search some pairs once more, and replace their sets in all graphs that share the
+        answer.
+        """
         decisions, tests = self.search.of(level_task.group.contexts).search(level_task)
         self.sepsets.tests += tests
         pairs = level_task.pairs
@@ -210,6 +218,9 @@ def possible_d_sep(adjacency: Bools, colliders: Collection[Triple]) -> Bools:
 def _orient(skeleton: Skeleton, caution: Caution) -> GraphFamily:
     """Colliders, then the rules for PAGs; with `plan.across` also what the graphs say about each
     other.
+
+    A missing edge counts as shown only if the rows could have shown it and the edge was tested in
+    the other context.
     """
     plan = skeleton.plan
     sepsets = skeleton.sepsets
@@ -239,7 +250,10 @@ def _orient(skeleton: Skeleton, caution: Caution) -> GraphFamily:
 
 
 class SepsetAnswers:
-    """Answers about a finished skeleton, for rules of PAGs."""
+    """Answers about a finished skeleton, for rules of PAGs, which may ask for tests of their own.
+
+    Verdicts on triples are kept, since a rule asks again after every change.
+    """
 
     def __init__(self, skeleton: Skeleton) -> None:
         self.skeleton = skeleton

@@ -35,8 +35,11 @@ from causalcontext.views import Contexts
 def with_indicators(
     endpoints: Endpoints, origins: Mapping[EdgeEnd, Origin], contexts: Contexts
 ) -> tuple[Endpoints, dict[EdgeEnd, Origin], list[Doubt]]:
-    """Endpoints and their origins with the links of context variables drawn that are made out of a
-    column; doubts.
+    """The ends and their origins with the links of context variables that are made out of a column;
+    doubts.
+
+    Such a variable C is a function of its column W, so that tests cannot tell their effects apart:
+    its links are drawn after the search, from edges that vanish when it changes.
     """
 
     def vanishing(indicator: int) -> Iterator[tuple[int, int, int]]:
@@ -55,7 +58,7 @@ def with_indicators(
 def with_made_contexts(
     plan: LaggedPlan, endpoints: Endpoints, origins: Mapping[EdgeEnd, Origin]
 ) -> tuple[Endpoints, dict[EdgeEnd, Origin], list[Doubt]]:
-    """The same over time, shape (graphs, nodes, nodes).
+    """The same over time, for ends of shape (graphs, nodes, nodes).
 
     An effect of C(t-l) is next to W(t-l). A context may act at several lags: all are drawn that may
     be meant. Time directs those of the past; a link of now stays open where another variable may be
@@ -106,7 +109,13 @@ def _with_links(
     The effect of a vanishing edge, (graph without it, x, y), is a child of C, hence adjacent to W.
     Where only one end can be one, it is the effect; where both can, the direction of the edge
     decides; without one, both are possible. Where neither can, it is not a physical change.
-    `acting` says which columns of C may act on an end.
+
+    Parameters
+    ----------
+    made : pairs of an indicator C and the column W it is made of
+    vanishing : by indicator, the edges that vanish when it changes
+    acting : by indicator, W and an end, the columns of C that may act on that end
+    is_past : True for columns of C whose links time directs
     """
     drawn = endpoints.copy()
     known = dict(origins)
@@ -150,8 +159,10 @@ def draw_link(
 def with_indicators_of_pags(
     family: GraphFamily, contexts: Contexts
 ) -> tuple[Endpoints, dict[EdgeEnd, Origin]]:
-    """The ends of PAGs and their origins, with the links of context variables drawn that are made
-    out of a column.
+    """The ends of PAGs and their origins, with the links of indicators drawn.
+
+    A tail at C is what is known of an effect; where an end of a vanishing edge may be one and is
+    not known to, circles say so.
     """
     drawn = family.endpoints.copy()
     known = dict(family.origins)
@@ -172,8 +183,11 @@ def with_indicators_of_pags(
 def _known_effects(
     family: GraphFamily, source: int, alike: Sequence[int]
 ) -> Iterator[tuple[int, Origin]]:
-    """The effects of a context variable that is made out of a column, next to that column: by the
-    premises of V and V*.
+    """The effects of a context variable that is made out of a column, next to that column.
+
+    They follow by the premises of V and V*: an edge at such a variable vanishes with the context,
+    the rows could have shown it, and the other end cannot be an effect, or
+    `is_lost_where_separated`.
     """
     outside = NoEffects(family)
     for lost in _lost(family, source, alike):
@@ -217,8 +231,9 @@ def _draw_tail(
 
 
 def links_without_functions(links: Links, contexts: Contexts) -> Links:
-    """The same knowledge with no link at context variables that are made out of a column: nothing
-    is known of them.
+    """The same knowledge with no link at context variables that are made out of a column.
+
+    Nothing is known of them before the search: their links are drawn after it.
     """
     functions = [position for position, _ in contexts.made]
     if not functions:

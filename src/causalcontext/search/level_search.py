@@ -41,8 +41,11 @@ from causalcontext.views import CIQuery
 
 
 class SplitSearch:
-    """A prepared test as a search of levels: its own kernel answers about the pairs it is for,
-    batches about others.
+    """A prepared test as a search of levels.
+
+    Its own kernel answers about the pairs that it is for, by the number of context variables among
+    them (`compiled_roles`); batches answer about the others. Both try the same sets in the same
+    order, so that nobody can tell from a result which of them answered.
     """
 
     def __init__(
@@ -64,8 +67,10 @@ class SplitSearch:
         return self.batched
 
     def screen(self, plan: Plan, asked: Bools) -> Marginal | None:
-        """Ask pairs of system variables given nothing, where a kernel answers about them and they
+        """The pairs of system variables given nothing, where a kernel answers about them and they
         are many.
+
+        None where all pairs are to be listed. `asked` has shape (N, N).
         """
         if self.compiled is None or 0 not in self.roles or len(asked) < FEWEST_TO_SCREEN:
             return None
@@ -79,7 +84,12 @@ class SplitSearch:
 
 
 class CompiledSearch:
-    """Searches levels with the kernel of a prepared test."""
+    """Searches levels with the kernel of a prepared test of moments.
+
+    A call takes a part of the pairs of a level, all graphs of a group at once, and writes decisions
+    of shape (pairs, graphs, ...). The rows that answer are the same for all calls of a level, and
+    are kept.
+    """
 
     def __init__(self, prepared: PreparedGaussian, n_jobs: int = 1) -> None:
         self.prepared = prepared
@@ -88,14 +98,17 @@ class CompiledSearch:
         self._selections: dict[tuple[Hashable, ...], tuple[Ints, RowSelections]] = {}
 
     def fewest(self, level_task: LevelTask) -> int:
-        """So many pairs as a thread is worth."""
+        """The number of pairs that a thread is worth: `PAIRS_PER_THREAD`, or fewer with many sets
+        each.
+        """
         total = level_task.pairs.first.size
         affordable = max(TESTS_PER_THREAD // max(level_task.tests_per_pair, 1), 1)
         return min(total, PAIRS_PER_THREAD, affordable)
 
     def search(self, level_task: LevelTask) -> tuple[Decisions, Ints]:
-        """The deciding sets of the pairs of a level task; the tests run on all rows, and on those
-        of contexts.
+        """The deciding sets of the pairs of a level task, and the numbers of tests, shape (2,).
+
+        These are the tests run on all rows, and on those of contexts.
         """
         group = level_task.group
         size = level_task.size
@@ -109,8 +122,11 @@ class CompiledSearch:
         return decisions, tests
 
     def vote(self, group: PairGroup, ballots: Ballots) -> tuple[Ints, Ints]:
-        """The sets of neighbours and any triggers that separate each pair; how many of them hold
-        each centre.
+        """The numbers of sets that separate each pair, and of those among them that hold each
+        centre.
+
+        Sets of neighbours and any triggers vote. Where the rows that answer do not depend on the
+        size of a set, all sizes are counted in one call.
         """
         separating = np.zeros_like(ballots.first)
         holding = np.zeros_like(ballots.centre)
@@ -126,7 +142,10 @@ class CompiledSearch:
     def _count(
         self, group: PairGroup, ballots: Ballots, sizes: Sizes, separating: Ints, holding: Ints
     ) -> None:
-        """Add the votes of sets of these sizes to `separating` and `holding`."""
+        """Add the votes of sets of these sizes to `separating` and `holding`, in threads.
+
+        Every thread writes to a part of its own.
+        """
         level = self._level(group, sizes.first, triggers_count=False, largest=sizes.last)
 
         def count(part: slice) -> None:
@@ -172,8 +191,11 @@ class CompiledSearch:
     def _make_selections(
         self, group: PairGroup, size: int, triggers_count: bool
     ) -> tuple[Ints, RowSelections]:
-        """The number of the rows that answer in every graph for every mask, shape (graphs, masks),
-        and these rows.
+        """The number of the rows that answer in every graph for every mask, and these rows.
+
+        The first has shape (graphs, masks). Rows that several graphs or masks share have one
+        number, so that moments are added up once. A mask with a context variable of the pair itself
+        is left out.
         """
         plan = group.plan
         begin = group.share.begin
@@ -196,8 +218,10 @@ class CompiledSearch:
 
 @lru_cache(maxsize=4)
 def _arrays(plan: Plan) -> tuple[Ints, Ints, Ints, Ints]:
-    """The masks of a plan: bits of their triggers, sizes, system columns that they keep; the bit of
-    every column.
+    """The masks of a plan as arrays for the kernel.
+
+    Bits of their triggers, shape (masks,); sizes, shape (masks,); the system columns that they
+    keep, shape (masks, width), padded with -1; and the bit of every column, shape (N,).
     """
     bit_of = {column: t for t, column in enumerate(plan.triggers)}
     bits = np.array(
@@ -216,7 +240,9 @@ def _arrays(plan: Plan) -> tuple[Ints, Ints, Ints, Ints]:
 
 
 def _shares(ballots: Ballots, n_jobs: int) -> list[slice]:
-    """Slices of the ballots with about as many sets, several for every thread."""
+    """Slices of the ballots with about as many sets, several for every thread; 2^(k + 1) sets for k
+    candidates.
+    """
     total = ballots.first.size
     if n_jobs == 1:
         return [slice(0, total)]
@@ -272,7 +298,11 @@ class Marginal:
         return np.asarray(bits & 1 == 1)
 
     def decisions(self, first: Ints, second: Ints) -> Decisions:
-        """The decisions on pairs none of which survived; empty for those not asked about."""
+        """The decisions on pairs none of which survived; empty for those not asked about.
+
+        Shapes are (pairs, graphs, ...): a pair is compared once more, which takes less than having
+        kept it.
+        """
         decisions = no_decisions(first.size, self._view_places.size, 0)
         answer_pairs(
             self.prepared.views(0),

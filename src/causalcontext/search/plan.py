@@ -177,7 +177,7 @@ class Plan:
 
     @cached_property
     def trigger_numbers(self) -> Ints:
-        """The number of the trigger that a column is, -1 for others."""
+        """The number of the trigger that a column is, -1 for others; shape (N,)."""
         numbers = np.full(self.variables, -1, dtype=np.int64)
         numbers[list(self.triggers)] = np.arange(len(self.triggers))
         return numbers
@@ -234,7 +234,10 @@ class Plan:
 
 
 def _up_to_two(positions: Sequence[int]) -> Iterator[tuple[int, ...]]:
-    """The context variables of a pair that has any: one of them, or two."""
+    """The context variables of a pair that has any: one of them, or two.
+
+    They say which kernel answers, and which graphs share the answer.
+    """
     yield from combinations(positions, 1)
     yield from combinations(positions, 2)
 
@@ -401,7 +404,10 @@ def run_level(
     n_jobs: int,
     advance: Advance,
 ) -> None:
-    """Search every level task of a level and write the outcome to the sepset records."""
+    """Search every level task of a level and write the outcome to the sepset records.
+
+    Tasks are cut into parts, which threads search; records are written in the order of the parts.
+    """
     total = sum(level_task.pairs.first.size for level_task in work)
     done = 0
     for level_task in work:

@@ -3,7 +3,13 @@ its turn.
 
 `orient_edges` finds the ends of all edges: knowledge, colliders, then rules until nothing changes.
 With contexts in its evidence the graphs learn from each other. To add a rule, write a function of
-the family of graphs that yields proposals, and enter it here.
+the family of graphs that yields proposals, and enter it here (CONTRIBUTING.md, "Add a rule of
+orientation", has all places).
+
+The rules R1 to R4 are those of Meek (1995), R1-R4 and R8-R10 of PAGs those of Zhang (2008); the others,
+which compare contexts, have their reasons in docs/orientation.md. A group of rules proposes ends
+for all graphs before any is set, so that neither the order of rules in a group nor that of columns
+matters.
 """
 
 from __future__ import annotations
@@ -53,7 +59,9 @@ UNCONFOUNDED = "that the context has no hidden common cause with another variabl
 
 
 class OrientationRule(NamedTuple):
-    """One rule of orientation."""
+    """One rule of orientation: a row of the table that `explain`, `diagnose` and files read by its
+    name.
+    """
 
     name: str  # as it is cited
     scope: Scope
@@ -373,8 +381,18 @@ def orient_all(
 def orient_edges(
     edges: Edges, variables: int, evidence: Evidence, kind: GraphKind = GraphKind.CPDAG
 ) -> GraphFamily:
-    """The graphs with all ends that follow, their origins and doubts; `kind` decides which rules
-    there are.
+    """The family of graphs with all ends that follow, their origins and doubts.
+
+    After every change it is the turn of the strongest group again that can propose something, so
+    that a weak rule never decides what a strong one would. Signs that an assumption fails
+    (`CHECKS`) are looked for in the finished graphs.
+
+    Parameters
+    ----------
+    edges : those of all graphs, with the graphs that have each
+    variables : their number N
+    evidence : verdicts on triples, knowledge, and what is known of contexts
+    kind : of the graphs, which decides which rules there are
     """
     collecting = gc.isenabled()
     gc.disable()  # rules make very many small sets, none of which is cyclic garbage
@@ -400,6 +418,8 @@ def orient_edges(
 def _apply_knowledge_to_untested(family: GraphFamily) -> None:
     """Give edges that nothing tested the ends that knowledge says; no rule has used them, and none
     will.
+
+    They are there for lack of rows alone, so what would follow from them follows from nothing.
     """
     if family.evidence.untested is None or not family.evidence.untested.any():
         return
@@ -414,8 +434,9 @@ def rule_named(name: str, kind: GraphKind = GraphKind.CPDAG) -> OrientationRule:
 
 
 def rule_groups(kind: GraphKind, with_contexts: bool) -> dict[Turn, list[OrientationRule]]:
-    """The rules that propose something, by turn; without contexts, only those that look at no other
-    graph.
+    """The rules that propose something, by turn, strongest first.
+
+    Without contexts, these are only those that look at no other graph.
     """
     chosen = [
         rule
@@ -430,7 +451,10 @@ def rule_groups(kind: GraphKind, with_contexts: bool) -> dict[Turn, list[Orienta
 def proposals(
     rules: Iterable[OrientationRule], family: GraphFamily
 ) -> Iterator[tuple[str, Proposal]]:
-    """The proposals of a group of rules, each with the name of its rule."""
+    """The proposals of a group of rules, each with the name of its rule.
+
+    Over time, a proposal holds for every repetition of its edge, and is followed by those.
+    """
     repeated = family.evidence.repeated
     for rule in rules:
         if rule.propose is None:
@@ -443,5 +467,7 @@ def proposals(
 
 
 def suspect(name: str) -> str:
-    """The assumption in doubt if a rule or a check of that name fails."""
+    """The assumption in doubt if a rule or a check of that name fails; a test, if none rests
+    on it.
+    """
     return next((entry.rests_on for entry in (*RULES, *CHECKS) if entry.name == name), A_TEST)

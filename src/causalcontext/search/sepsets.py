@@ -28,7 +28,13 @@ NO_PAIRS = (np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
 
 @dataclass
 class SepsetRecords:
-    """Records of pairs `i < j`, in row order, as arrays of shape (graphs, pairs, ...)."""
+    """Records of pairs `i < j`, in row order, as arrays of shape (graphs, pairs, ...).
+
+    A record has the deciding test of a pair: the set that separated it, or the one with the largest
+    p-value. Of wide tables only the pairs are listed that some graph does not separate given
+    nothing; `screened` makes the records of all others again if they are asked for, since a table
+    of 10,000 columns has 50 million pairs.
+    """
 
     variables: int
     graphs: int
@@ -56,8 +62,9 @@ class SepsetRecords:
         listed: tuple[Ints, Ints] | None = None,
         screened: Marginal | None = None,
     ) -> SepsetRecords:
-        """Sepset records of all pairs, or of some in row order, in which nothing has been
-        tested.
+        """Records in which nothing has been tested, of all pairs, or of `listed` ones in row order.
+
+        The p-values are -1 until there is a test, and the sets are empty.
         """
         first, second = np.triu_indices(variables, 1) if listed is None else listed
         listed_slots = None if listed is None else slots(*listed, variables)
@@ -82,15 +89,17 @@ class SepsetRecords:
 
     @cached_property
     def _both_ways(self) -> tuple[Ints, Ints]:
-        """The listed pairs, each of them twice, in row order."""
+        """The listed pairs, each of them twice, as (x, y) and (y, x), in row order; shape (2
+        pairs,) each.
+        """
         first = np.concatenate([self.first, self.second])
         second = np.concatenate([self.second, self.first])
         order = np.lexsort((second, first))
         return first[order], second[order]
 
     def untested(self, edges: Edges, plan: Plan) -> Bools:
-        """The edges that are left only because no query about them could be run, shape (graphs,
-        edges).
+        """True for the edges that are left only because no query about them could be run, shape
+        (graphs, edges).
 
         One that knowledge requires is not among them, nor one that repeats another in time and is
         not asked about.
@@ -139,6 +148,8 @@ class SepsetRecords:
     def separating_set(self, graph: int, x: int, y: int) -> tuple[tuple[int, ...], int] | None:
         """The separating set of a pair, triggers apart, and the place of its mask; None if there is
         none.
+
+        A pair that is not listed was separated by the empty set, whose mask is the first.
         """
         slot = self.slot(x, y)
         if slot < 0:
@@ -156,11 +167,12 @@ class SepsetRecords:
     def take(
         self, decisions: skeleton.Decisions, pair_slots: Ints, leader: Ints, begin: int
     ) -> None:
-        """Write decisions on pairs at their slots down, for the graphs from `begin` on, and for
-        those that they lead.
+        """Write decisions on pairs at their slots down, for the graphs from `begin` on and those
+        they lead.
 
-        `leader` is the graph that answers for every graph; of one that does not lead, decisions say
-        nothing.
+        A decision replaces a record if it separates, or is weaker evidence for the edge than the
+        record. `leader`, shape (graphs,), is the graph that answers for every graph; of one that
+        does not lead, decisions say nothing, and its records are copied.
         """
         graphs, pairs, width = self.given.shape
         if width < decisions.given.shape[2]:
@@ -203,9 +215,7 @@ class SepsetRecords:
         )
 
     def cut_short(self, pairs: Sequence[tuple[int, int]], size: int) -> None:
-        """Note for these pairs that not all sets of `size` variables, and none that are larger,
-        were tried.
-        """
+        """Note for these pairs the size of sets from which on not all were tried."""
         for slot in (self.slot(x, y) for x, y in pairs):
             if slot >= 0:
                 incomplete_from = self.facts[:, slot, skeleton.CUT]
@@ -213,14 +223,18 @@ class SepsetRecords:
 
 
 def slot(x: int, y: int, variables: int) -> int:
-    """The number of a pair among all pairs `i < j`, in row order."""
+    """The number of a pair among all pairs `i < j`, in row order: i (2 N - i - 1) / 2 + j - i
+    - 1.
+    """
     i = min(x, y)
     j = max(x, y)
     return i * (2 * variables - i - 1) // 2 + j - i - 1
 
 
 def slots(first: Ints, second: Ints, variables: int) -> Ints:
-    """The numbers of pairs among all pairs, for arrays of them."""
+    """The numbers of pairs among all pairs, for arrays of them; the order in a pair does not
+    matter.
+    """
     i = np.minimum(first, second)
     j = np.maximum(first, second)
     return np.asarray(i * (2 * variables - i - 1) // 2 + j - i - 1)

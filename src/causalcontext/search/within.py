@@ -30,7 +30,11 @@ EndClaim = tuple[int, int, Endpoint, tuple[int, ...]]
 def in_every_graph(
     rule: Callable[[PartlyOriented], Iterator[EndClaim]],
 ) -> Callable[[GraphFamily], Iterator[Proposal]]:
-    """A rule about one graph, asked of each."""
+    """A rule of the family from a rule about one graph, which is asked of each.
+
+    It yields ends (a, b, end at b of a - b, variables it rests on); the proposals name the graph as
+    well.
+    """
 
     @wraps(rule)
     def proposals(family: GraphFamily) -> Iterator[Proposal]:
@@ -62,7 +66,12 @@ def agreed_direction(family: GraphFamily) -> Iterator[Proposal]:
 
 
 def collider(family: GraphFamily) -> Iterator[Proposal]:
-    """Arrows of colliders; one that knowledge rules out is a test error, and orients nothing."""
+    """Arrows of colliders x --> w <-- y; one that knowledge rules out is a test error, and orients
+    nothing.
+
+    Each arrow rests on the other end of its triple, of several on the first in the order of the
+    columns.
+    """
     links = family.evidence.links
     for g, judged in enumerate(family.evidence.triples):
         arrows: dict[tuple[int, int], int] = {}
@@ -145,7 +154,8 @@ def pag_collider(family: GraphFamily) -> Iterator[Proposal]:
 
     An edge with such arrows at both ends is a hidden common cause, or its two separations
     contradict each other. With contested edges as conflicts it is given up, unless one of the
-    arrows was known before.
+    arrows was known before. Over time, an arrow is proposed at all repetitions of its edge, so that
+    these contest each other as well.
     """
     links = family.evidence.links
     repeated = family.evidence.repeated
@@ -224,7 +234,11 @@ def discriminating_path(family: GraphFamily) -> Iterator[Proposal]:
 
 
 def _discriminating(graph: PartlyOriented, b: int, c: int) -> Iterator[tuple[int, int]]:
-    """(a, d) for every discriminating path d ... a, b, c."""
+    """The pairs (a, d) of all discriminating paths d ... a, b, c.
+
+    The path is walked backwards from a, over variables that are colliders on it and causes of c,
+    until a d that is not adjacent to c.
+    """
     for a in sorted(graph.parents[c] & graph.tested[b]):
         if b not in graph.arrows[a]:
             continue
@@ -307,7 +321,7 @@ def _by_start(graph: PartlyOriented) -> dict[int, list[int]]:
 
 
 def _possible_effects(graph: PartlyOriented, b: int) -> set[int]:
-    """The neighbours a of b with no arrow at b, no tail at a and no conflict."""
+    """The neighbours a of b with no arrow at b, no tail at a and no conflict: b may cause them."""
     return {
         a
         for a in graph.circles[b] | graph.tails[b]
@@ -317,7 +331,10 @@ def _possible_effects(graph: PartlyOriented, b: int) -> set[int]:
 
 def _uncovered(graph: PartlyOriented, start: int, second: int) -> set[int]:
     """The variables that are reached by uncovered walks which may be directed and begin with these
-    two, the second not counted.
+    two.
+
+    Uncovered: of three successive variables, the outer ones are not adjacent, and the middle one
+    has a verdict. The second variable itself does not count.
     """
     seen = {(start, second)}
     frontier = [(start, second)]
