@@ -1,1 +1,1 @@
-"""What the command line does, once its options have been read."""
+"""The commands, once their options have been read."""

@@ -43,9 +43,7 @@ def changes(
     second: Annotated[str | None, typer.Argument(metavar="B", help="Another one.")] = None,
     output: JsonOption = None,
 ) -> None:
-    """What differs between two contexts, with effect sizes, and which differences may be
-    claimed.
-    """
+    """The differences between two contexts, with effect sizes, and which of them may be claimed."""
     check_outputs({"--json": output}, inputs=[file])
     result = loaded(file)
     compared = (

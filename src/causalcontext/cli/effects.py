@@ -59,7 +59,7 @@ def effects(
     ] = "auto",
     output: JsonOption = None,
 ) -> None:
-    """What a change of X does to Y in each context, and how the contexts differ."""
+    """The effect of a change of X on Y in each context, and how the contexts differ."""
     check_outputs({"--json": output}, inputs=[file])
     result = loaded(file)
     table = result.effects(

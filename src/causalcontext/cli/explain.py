@@ -27,7 +27,7 @@ def explain(
     y: Annotated[str, typer.Argument(metavar="Y", help="Another one.")],
     output: JsonOption = None,
 ) -> None:
-    """Why two variables are linked or not, context by context."""
+    """The reasons why two variables are linked or not, context by context."""
     check_outputs({"--json": output}, inputs=[file])
     result = loaded(file)
     if not is_stdout(output):

@@ -53,7 +53,7 @@ def stability(
     progress: ProgressOption = True,
     **asked: Any,
 ) -> None:
-    """How often each edge and mark is found again in bootstrap samples of the table."""
+    """The shares of bootstrap samples of the table in which each edge and mark is found again."""
     check_whole("samples", samples, 1)
     outputs = {"--csv": table_file, "--json": output, "--report": report}
     shown = progress and sys.stderr.isatty()

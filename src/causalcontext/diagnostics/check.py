@@ -67,11 +67,11 @@ from causalcontext.views import Contexts
 
 AnyContext = str | Indicator | Sequence[str | Indicator] | None
 BY_LIKELIHOOD = "as they are or rank-transformed, whichever fits better"
-"""What score-ac does with coarse columns."""
+"""The way in which score-ac treats coarse columns."""
 STEPS_OR_LEVELS = "as ordered, or as steps of a finer number, whichever fits better"
-"""What it does with three to five values."""
+"""Its way with three to five values."""
 OF_COLUMNS = (OUTLIERS, ROWS, SKEW, TAILS)
-"""What columns say by themselves; curves and the like need a graph."""
+"""Violations that columns show by themselves; curves and the like need a graph."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -439,7 +439,7 @@ def _dependences(scatter: Floats, n: int) -> list[tuple[int, list[int]]]:
 
 
 SAME = {name: dict(entry.metadata) for name, entry in Options.__dataclass_fields__.items()}
-"""What the command line shows of the options of `discover`."""
+"""The options of `discover` as the command line shows them."""
 
 
 @dataclass(frozen=True)
@@ -617,8 +617,9 @@ def _misleading(data: Dataset) -> Iterator[str]:
 
 
 def _suitable(data: Dataset, missing: str, thin: ThinLevels | None) -> Iterator[str]:
-    """The method and tests that suit the kinds of columns; `data` has no rows of values of the
-    context with too few.
+    """The method and tests that suit the kinds of columns, in sentences.
+
+    `data` has no rows of values of the context with too few; `thin` says which these are.
     """
     kinds = {data.kinds[position] for position in data.system}
     if missing == "testwise":

@@ -157,7 +157,11 @@ def broken_rules(result: ContextGraphs) -> Iterator[Finding]:
 
 
 def directed_cycles(result: ContextGraphs) -> Iterator[Finding]:
-    """Directed cycles inside a context, or in the union at the context and its ancestors."""
+    """Directed cycles inside a context, or in the union at the context and its ancestors.
+
+    The former are wrong directions; the latter contradict strong context-acyclicity, on which rules
+    rest.
+    """
     arrows = [directed(graph.endpoints) for graph in result.graphs.values()]
     for value, links in zip(result.contexts, arrows, strict=True):
         cycle = shortest_cycle(links)
@@ -284,7 +288,10 @@ def _is_checked(result: ContextGraphs, warning: str) -> bool:
 
 
 def wrong_cells(result: ContextGraphs) -> Iterator[Finding]:
-    """Cells that were taken for wrong, and what is found with all of them kept."""
+    """Cells that were taken for wrong, and the marks of a search that keeps all of them.
+
+    It is a caution where these differ from the marks of the result.
+    """
     if result.wrong_cells is None:
         return
     cells = result.wrong_cells.cells

@@ -57,7 +57,11 @@ class Finding:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """The findings about a result, the most severe first."""
+    """The findings about a result, the most severe first.
+
+    It is a sequence of findings; printed, it has the first `MOST_FINDINGS_SHOWN` of them, and in a
+    notebook all as a table.
+    """
 
     findings: tuple[Finding, ...]
 

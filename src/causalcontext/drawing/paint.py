@@ -52,7 +52,7 @@ _ROOM = {
     Endpoint.CONFLICT: 0.4,
     Endpoint.TAIL: 0.0,
 }
-"""How much of the line its end takes up."""
+"""The room that an end takes of its line (letters)."""
 
 
 def prepare(axes: Axes, width: float, height: float) -> float:

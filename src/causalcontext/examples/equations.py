@@ -181,7 +181,7 @@ class EquationSCM:
         return Truth(context=self.context, union=directed_graph(self.names, union), **graphs)
 
     def level_names(self, levels: Values) -> tuple[Any, ...]:
-        """What these values of the context are called in the table."""
+        """The names of these values of the context in the table."""
         return tuple(self.labels.get(int(level), int(level)) for level in levels)
 
 

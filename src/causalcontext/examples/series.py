@@ -116,8 +116,11 @@ class SeriesModel:
         return graphs
 
     def stationary(self, seed: int = 0, least_share: float = 0.5) -> bool:
-        """Whether every context by itself is stable, and a long run stays finite, small, even and
+        """True if every context by itself is stable, and a long run stays finite, small, even and
         in every context.
+
+        A context has enough rows with a share of `least_share` of what all would have if they were
+        equally frequent.
         """
         if max(self.radius(r) for r in range(len(self.labels))) > LARGEST_RADIUS:
             return False

@@ -160,5 +160,5 @@ class ContextDiscovery:
 
 KIND = ContextDiscovery.__name__
 NESTED = "method__"
-"""How scikit-learn begins the names of a method's own parameters."""
+"""The beginning of the names of a method's own parameters, as scikit-learn has it."""
 DEFAULTS = {entry.name: default_of(entry) for entry in fields(Options)}

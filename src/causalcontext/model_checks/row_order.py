@@ -47,7 +47,7 @@ from causalcontext.model_checks.settings import (
 
 
 class RowOrder(NamedTuple):
-    """How the rows of a table follow each other, and by what they look sorted."""
+    """The order of the rows of a table, and the columns by which they look sorted."""
 
     part: Ints  # shape (rows,): which rows come from one stretch of neighbouring rows of the table
     sorted_by: Bools  # shape (columns,): columns of the table in whose order the rows are
@@ -94,8 +94,8 @@ def row_order(values: Floats, follows: Bools) -> RowOrder:
 
 
 def row_dependence(left: Floats, order: RowOrder, column: Ints) -> Floats:
-    """How much rows depend on others near them, for every residual, in units in which its variance
-    is 1 / rows.
+    """The dependence of rows on others near them, for every residual, in units in which its
+    variance is 1 / rows.
 
     `left`, shape (rows, responses), has mean 0 and variance 1, or is NaN; `column` is the place of
     each response among the columns of the table. The larger of both kinds of dependence; 0 for a
@@ -109,11 +109,11 @@ def row_dependence(left: Floats, order: RowOrder, column: Ints) -> Floats:
 
 
 def group_dependence(left: Floats, order: RowOrder) -> Floats:
-    """How much more alike rows of one group are than rows of near ones, for every key and residual,
-    shape (keys, responses), in units in which its variance is 1 / rows.
+    """The likeness of rows of one group beyond that of near rows, for every key and residual.
 
-    Rows are brought into the order of the key. Where it is a number, as that of a household, and a
-    residual drifts with it, as with an age, near groups are alike as well, and nothing is said.
+    Shape (keys, responses), in units in which its variance is 1 / rows. Rows are brought into the
+    order of the key. Where it is a number, as that of a household, and a residual drifts with it,
+    as with an age, near groups are alike as well, and nothing is said.
     """
     dependence = np.where(np.isnan(left[0]), np.nan, np.zeros((len(order.keys), 1)))
     usable = ~np.isnan(left[0])
@@ -146,7 +146,7 @@ def _dependence(left: Floats, order: RowOrder) -> Floats:
 
 
 def left_beside(left: Floats, functions: Floats) -> Floats:
-    """What orthonormal functions leave of residuals; 0 where that is rounding."""
+    """The part of residuals that orthonormal functions leave; 0 where that is rounding."""
     rest = left - functions @ (functions.T @ left)
     return np.asarray(np.where(np.mean(rest * rest, axis=0) > ROUNDING_SHARE, rest, 0.0))
 
@@ -161,11 +161,10 @@ def _places(rows: int) -> Floats:
 
 
 def alike_neighbours(left: Floats, part: Ints) -> Floats:
-    """How much more alike neighbours are than rows further apart: a difference of correlations, its
-    variance 1 / rows.
+    """The likeness of neighbours beyond that of rows further apart: a difference of correlations.
 
-    Residuals, shape (rows, columns), have mean 0 and variance 1; rows of different parts are not
-    compared.
+    Its variance is 1 / rows. Residuals, shape (rows, columns), have mean 0 and variance 1; rows of
+    different parts are not compared.
     """
     return _alike(left, part, part)
 
@@ -206,8 +205,11 @@ def _correlation(left: Floats, part: Ints, lag: int) -> Floats | None:
 
 
 def steps_one_way(column: Floats, follows: Bools) -> float:
-    """How much more often a column goes one way than the other within stretches, as a share of its
-    steps; 0 to 1.
+    """The share of steps by which a column goes one way rather than the other within stretches; 0
+    to 1.
+
+    The signs of the steps are added up in stretches of `STEPS_OF_A_STRETCH`; the sizes of these
+    sums count.
     """
     steps = np.sign(np.diff(column)[follows[1:]])
     steps = steps[steps != 0.0]
@@ -218,7 +220,7 @@ def steps_one_way(column: Floats, follows: Bools) -> float:
 
 
 def is_grouped(column: Floats, follows: Bools) -> bool:
-    """Whether values of a column change from row to row much less often than if rows were
+    """True if values of a column change from row to row much less often than if rows were
     shuffled.
     """
     _, counts = np.unique(column, return_counts=True)
@@ -244,12 +246,15 @@ def _orthonormal(terms: Floats) -> Floats:
 
 
 def _level_counts(values: Floats) -> Ints:
+    """The number of different values of every column, shape (columns,)."""
     return np.array([np.unique(column).size for column in values.T], dtype=np.int64)
 
 
 def _is_function(values: Floats) -> bool:
-    """Whether the place of a row in the table is nearly a function of its columns: curves of each,
+    """True if the place of a row in the table is nearly a function of its columns: curves of each,
     and products.
+
+    The largest set of terms is taken that the rows allow.
     """
     rows, columns = values.shape
     scores = gaussian_ranks(values)
@@ -269,6 +274,7 @@ def _is_function(values: Floats) -> bool:
 
 
 def _parts(rows: int) -> int:
+    """The number of parts of the table whose means are compared for a drift."""
     return max(min(MOST_DRIFT_PARTS, rows // ROWS_OF_A_DRIFT_PART), 1)
 
 

@@ -39,17 +39,17 @@ CLOSURES: Mapping[GraphKind, Mapping[Endpoint, Endpoint]] = {
     GraphKind.CPDAG: {ARROW: TAIL, TAIL: ARROW, CONFLICT: CONFLICT},
     GraphKind.PAG: {TAIL: ARROW, CONFLICT: CONFLICT},
 }
-"""What an end implies at the other end of its edge. A direction of a CPDAG is one arrow and one
-tail. In a PAG two arrows are a hidden common cause; two tails would be selection, which a context
-is not."""
+"""The end that an end implies at the other end of its edge. A direction of a CPDAG is one arrow and
+one tail. In a PAG two arrows are a hidden common cause; two tails would be selection, which a
+context is not."""
 
 EdgeEnd = tuple[int, int, int]
 """(graph, a, b): the end at b of a - b."""
 
 
 class Origin(NamedTuple):
-    """Why an end is what it is: the rule, the graph in which it applied, and the variables it rests
-    on.
+    """The origin of an end: the rule, the graph in which it applied, and the variables it
+    rests on.
     """
 
     rule: str

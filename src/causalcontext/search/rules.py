@@ -6,10 +6,10 @@ With contexts in its evidence the graphs learn from each other. To add a rule, w
 the family of graphs that yields proposals, and enter it here (CONTRIBUTING.md, "Add a rule of
 orientation", has all places).
 
-The rules R1 to R4 are those of Meek (1995), R1-R4 and R8-R10 of PAGs those of Zhang (2008); the others,
-which compare contexts, have their reasons in docs/orientation.md. A group of rules proposes ends
-for all graphs before any is set, so that neither the order of rules in a group nor that of columns
-matters.
+R1 to R4 of a CPDAG are those of Meek (1995), R1-R4 and R8-R10 of a PAG those of Zhang (2008); the
+others, which compare contexts, have their reasons in docs/orientation.md. A group of rules proposes
+ends for all graphs before any is set, so that neither the order of rules in a group nor that of
+columns matters.
 """
 
 from __future__ import annotations
