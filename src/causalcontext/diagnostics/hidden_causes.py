@@ -284,7 +284,7 @@ class _OfNumber(NamedTuple):
 
     reads: bool  # whether contexts differ in intercepts or equations
     is_known: bool  # whether it is straight and Gaussian, with numbers alone as causes
-    columns: Columns
+    columns: EquationColumns
     noise: Floats  # shape (contexts,): standard deviations
 
 
