@@ -286,7 +286,7 @@ combinations of
 
 on small tables. {answered} % of them are answered, {refused} % are refused.
 
-In the tables, "no" is a limit for all columns and questions, a number alone one for some of them.
+In the tables, "no" refuses every kind of column and every question; a number alone refers to a limit in the list below, for some of them.
 """
 OPTIONS = """
 ## Options
