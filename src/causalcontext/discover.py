@@ -264,6 +264,9 @@ def _as_meant(
 ) -> tuple[Any, Sequence[str] | None, Options]:
     """The table with codes for missing values taken out, and with one time column in place of
     several.
+
+    Options that rewrite cells (`decimal`, `convert`, `na_values`, several time columns) need the
+    table in memory; for files and scans they are refused with what to do instead.
     """
     codes = as_written.parsed_codes(options.na_values)
     times = time_columns(options.time)
@@ -312,6 +315,11 @@ def _with_best_cut(
 ) -> ContextGraphs:
     """The search with the cut that mechanisms want; where there is none, one that does not tell
     rows apart by it.
+
+    The place of a cut is asked of a search by scores without that context. A search in which a
+    mechanism may not change can direct links falsely, so a few cuts are searched as well, and of
+    all these the best-scoring model says where mechanisms change. All searches share one time
+    limit. Then the method of the caller searches with the cut, and the notes have the verdict.
     """
     # Where mechanisms change is asked of a search by scores without that context. A search in which
     # a mechanism may not change can direct links falsely, so a few cuts are searched as well, and
@@ -390,6 +398,10 @@ def _task(
 ) -> Task:
     """The task of a search: a table in memory, the rows that a scan kept of one, or, with lags, its
     windows.
+
+    Columns that are no variables are left out first, with the knowledge about them. A scan of a
+    small table is searched like a table in memory. Kernels that are not on disk are compiled
+    before the search begins.
     """
     settings = _settings(options, test, context)
     score = _score(options)
@@ -480,6 +492,8 @@ def _read_and_screened(
 ) -> tuple[Dataset, Screening]:
     """The columns of a table in memory that can be variables, with the contexts that are made out
     of them.
+
+    The second part says what was left out, and why, with the kinds that were found.
     """
     table, names, screening = screened_table(table, _asked(context, options, names))
     return (
@@ -517,7 +531,11 @@ def _screened_knowledge(screening: Screening, options: Options) -> tuple[Screeni
 def read_with_lags(
     table: Any, context: Any, options: Options, names: Sequence[str] | None, test: IndependenceTest
 ) -> tuple[SeriesWindows, Screening]:
-    """The windows of a table whose rows follow each other in time, and what was left out of it."""
+    """The windows of a table whose rows follow each other in time, and what was left out of it.
+
+    Columns that order the rows (`time`, `units`) are taken out before others are read. With means
+    of units, columns that are constant in every unit are left out: nothing of them remains.
+    """
     series = options.series
     assert series is not None
     check_lags(context, options)
@@ -543,7 +561,11 @@ def read_with_lags(
 
 
 def check_lags(context: Any, options: Options) -> None:
-    """Return if the columns that order the rows take no part in the search."""
+    """Return if the columns that order the rows take no part in the search.
+
+    A column of time or of units that is a context, a source of one, or a covariate as well is an
+    error.
+    """
     series = options.series
     if series is None:
         return
@@ -582,6 +604,9 @@ def scanned_table(
 ) -> Scan | None:
     """The scan of a table that is not in memory, or None for one that is; what a scan cannot answer
     is refused.
+
+    A lazy table is scanned where one pass is enough: it must hold numbers alone, and no option may
+    ask for rows. In any other case it is collected.
     """
     if not isinstance(table, Scan) and not is_out_of_memory(table):
         # A lazy table is collected for what a scan answers on the sample, or not at all.
@@ -613,6 +638,8 @@ def scanned_table(
 def _without_functions(scanned: Scan, context: Any, options: Options) -> Scan:
     """The scan of a large table without the columns that are functions of others in the rows of its
     sample.
+
+    Columns that the caller keeps, knows about, or makes a context of stay.
     """
     sources = [indicator.column for indicator in split_context(context)[1]]
     asked = _asked(context, options, None)
@@ -647,6 +674,9 @@ def scanned_once(
 ) -> Scan:
     """The scan of a table, but for contexts that are made later; knowledge about what it has not is
     refused.
+
+    Contexts whose cuts are not known are made later, from the sample, and with lags all those that
+    are made out of a column.
     """
     columns, screening = _columns_of_files(table, context, options, columns)
     _screened_knowledge(screening, options)
@@ -657,6 +687,9 @@ def scanned_once(
     now = [item for item in contexts_of(context) if item not in later] or None if later else context
 
     def check(read: StreamColumns) -> None:
+        """Refuse knowledge about columns that the files do not have, and levels where only numbers
+        do.
+        """
         if options.knowledge is not None:
             options.knowledge.links([*read.names, *(item.name for item in later)])
         if only_numbers and read.levels:
@@ -680,6 +713,9 @@ def _columns_of_files(
 ) -> tuple[Sequence[str] | None, Screening]:
     """The columns of files to read, and those that their first rows show to be dates, keys or free
     text.
+
+    Only columns that the first `FEWEST_FIRST_ROWS` rows, or more, leave no doubt about are left
+    out; with a shorter first batch all are read.
     """
     if not (isinstance(source, str | os.PathLike) or is_list_of_paths(source)):
         return columns, NOTHING
@@ -719,6 +755,9 @@ def shows_in_first_rows(left: LeftOut, batch: pa.RecordBatch) -> bool:
 def _check_scan(scanned: Scan, context: Any, options: Options) -> None:
     """Return if context, lags and sample are those that a table was scanned with, or none are
     named.
+
+    Whether windows with interpolated rows are left out is up to the search: a scan keeps them
+    apart.
     """
     kept = scanned.data.n_rows
     series = options.series
@@ -762,7 +801,11 @@ def _check_scan(scanned: Scan, context: Any, options: Options) -> None:
 
 
 def _settings(options: Options, test: IndependenceTest, context: object) -> Settings:
-    """The settings of a search, by values alone."""
+    """The settings of a search, by values alone, as a file keeps them.
+
+    Options of methods that the method does not have are at their defaults; those of a search by
+    scores are there only for methods that make one.
+    """
     of_methods = options.of_methods
     limit = of_methods["max_given"]
     measured, made = split_context(context)
@@ -831,7 +874,12 @@ def _note_on_labels(data: Dataset) -> str:
 def _result(
     task: Task, outcome: Outcome, scanned: Scan | None, notes: tuple[str, ...]
 ) -> ContextGraphs:
-    """The outcome of a task, with graphs by name and all that is to be known about them."""
+    """The outcome of a task, with graphs by name and all that is to be known about them.
+
+    Sentences are divided here into warnings, which must be known before believing the graphs, and
+    notes, which say how the result was made. Context values of too few rows get the pooled graph
+    last, since the search knows nothing of them.
+    """
     task = _of_cleaned(task, outcome)
     data = task.data
     statistics = task.statistics
@@ -904,6 +952,9 @@ def _result(
 def _of_cleaned(task: Task, outcome: Outcome) -> Task:
     """The task with the table that was searched, where that is not the one that was given; its
     fingerprint stays.
+
+    Rows that were lost, missing cells and empty contexts are those of the given table. Questions to
+    the result that test are asked of the cleaned rows, if the test is one of the library's.
     """
     cleaned = outcome.cleaned
     if cleaned is None:

@@ -209,6 +209,7 @@ class Knowledge:
         left_out = frozenset(names)
 
         def others(variables: Sequence[str]) -> list[str]:
+            """The variables that are not left out."""
             return [name for name in variables if name not in left_out]
 
         required, forbidden = (
@@ -221,8 +222,11 @@ class Knowledge:
         )
 
     def links(self, names: Sequence[str]) -> Links:
-        """The same knowledge over the variables of a table; names that are not there are an
-        error.
+        """The same knowledge over the variables of a table; names that are not there are an error.
+
+        A directed link may exist unless it is forbidden, goes against the tiers, begins at a sink,
+        ends at a root, touches a closed variable without being required, or would close a cycle
+        with required links: what a required path leads to causes nothing at its beginning.
         """
         index = {name: position for position, name in enumerate(names)}
         for name in self.names:
@@ -269,13 +273,19 @@ class Knowledge:
         )
 
     def _required_links(self, index: Mapping[str, int]) -> Bools:
+        """The required links by number, shape (N, N), from row to column."""
         must = np.zeros((len(index), len(index)), dtype=bool)
         for cause, effect in self.required:
             must[index[cause], index[effect]] = True
         return must
 
     def _check(self) -> None:
-        """Raise if the knowledge contradicts itself."""
+        """Raise if the knowledge contradicts itself.
+
+        A name in two tiers, a required link that is forbidden, goes against tiers, ends at a root
+        or begins at a sink, a cycle of required links, and a required path into an earlier tier are
+        contradictions. Each error names the link.
+        """
         tiered = [name for tier in self.tiers for name in tier]
         for name in tiered:
             if tiered.count(name) > 1:
@@ -309,16 +319,19 @@ class Knowledge:
 
 
 def _merged(*parts: Iterable[Any]) -> list[Any]:
+    """The entries of all parts, each once, in order of first mention."""
     return list(dict.fromkeys(item for part in parts for item in part))
 
 
 def _listed(what: str, value: Any) -> Sequence[Any]:
+    """The entries of a list; a text, which would be read letter by letter, is refused."""
     if isinstance(value, str) or not isinstance(value, Iterable):
         raise KnowledgeError(f"{what} is {value!r}, expected a list")
     return list(value)
 
 
 def _names(what: str, value: Any) -> tuple[str, ...]:
+    """The names of a list, each once; anything else than text is refused."""
     names = tuple(_listed(what, value))
     for name in names:
         if not isinstance(name, str):
@@ -327,6 +340,9 @@ def _names(what: str, value: Any) -> tuple[str, ...]:
 
 
 def _links(what: str, value: Any) -> tuple[tuple[str, str], ...]:
+    """The pairs (cause, effect) of a list, each once; pairs of one variable with itself are
+    refused.
+    """
     pairs = []
     for pair in _listed(what, value):
         names = _listed(f"an entry of {what}", pair)

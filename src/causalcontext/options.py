@@ -208,7 +208,11 @@ class Options:
         )
 
     def _check_used(self) -> None:
-        """Return if the method uses all options that are not as by default."""
+        """Return if the method uses all options that are not as by default.
+
+        An option that would change nothing is an error, with what to leave out or to pass as well:
+        who sets it expects something of it.
+        """
         method = self.method_object
         if self.lags is not None:
             for name in METHODS[method.name].static:
@@ -234,7 +238,11 @@ class Options:
 
     @property
     def series(self) -> SeriesOptions | None:
-        """The order of rows in time; None where they do not follow each other."""
+        """The order of rows in time; None where they do not follow each other.
+
+        Names of time columns are joined as they are in the table that is searched, and cycles
+        become covariates.
+        """
         time = None if self.time is None else ", ".join(time_columns(self.time))
         covariates = with_written_cycles(self.covariates, self.cycle)
         return series_options(
@@ -251,12 +259,12 @@ class Options:
 
     @property
     def kept(self) -> tuple[str, ...]:
-        """The columns that are searched although they would be left out."""
+        """The columns that are searched although they would be left out, as `keep` names them."""
         return names_to_keep(self.keep)
 
     @property
     def threads(self) -> int:
-        """The number of threads that is meant."""
+        """The number of threads that is meant: all cores for -1."""
         return (os.cpu_count() or 1) if self.n_jobs == -1 else int(self.n_jobs)
 
 
@@ -267,6 +275,8 @@ def _is_word(value: object, word: str) -> bool:
 
 def names_to_keep(keep: Any) -> tuple[str, ...]:
     """The names of columns out of a sequence, or out of text with commas.
+
+    A sequence may have names with commas in them, text may not.
 
     >>> names_to_keep("total, id"), names_to_keep(["a,b"]), names_to_keep(None)
     (('total', 'id'), ('a,b',), ())
@@ -371,7 +381,11 @@ def options_of(given: Mapping[str, Any], caller: str) -> Options:
 
 
 def _with_options(method: Any, given: dict[str, Any]) -> MethodObject:
-    """The method with the options that stand beside its name, if they are its own."""
+    """The method with the options that stand beside its name, if they are its own.
+
+    Beside an object of a method, which holds its options, they are an error that shows the call
+    with all of them in the object.
+    """
     chosen = method_of(method)
     if not set(given) <= set(chosen.defaults()):
         raise _not_used(chosen, given)
@@ -385,7 +399,10 @@ def _with_options(method: Any, given: dict[str, Any]) -> MethodObject:
 
 
 def _not_used(method: MethodObject, given: dict[str, Any]) -> OptionError:
-    """The error that a method does not have some options, with the call to write."""
+    """The error that a method does not have some options, with the call to write.
+
+    The call is that of a method that has all of them, if there is one, best of the method by tests.
+    """
     name = next(name for name in given if name not in method.defaults())
     together = [user for user in owners(name) if set(given) <= set(METHODS[user].options)]
     users = together or owners(name)
@@ -407,8 +424,16 @@ def _not_used(method: MethodObject, given: dict[str, Any]) -> OptionError:
 
 
 def made(kind: type[Any], given: Mapping[str, Any], caller: str) -> Any:
-    """An object of options from keywords; one that is unknown is an error that names its
-    neighbour.
+    """An object of options from keywords; one that is unknown is an error that names its neighbour.
+
+    Parameters
+    ----------
+    kind : type
+        A dataclass whose fields are the options.
+    given : mapping
+        Values by name.
+    caller : str
+        The function that the error is about.
     """
     known = kind.__dataclass_fields__
     for name in given:
@@ -420,7 +445,11 @@ def made(kind: type[Any], given: Mapping[str, Any], caller: str) -> Any:
 
 
 def takes(kind: type[Any]) -> Callable[[Function], Function]:
-    """Let `help()` and editors show the options that a function takes as keywords."""
+    """A decorator that lets `help()` and editors show the options that a function takes as
+    keywords.
+
+    Options of methods are shown as one keyword mapping: each method's object lists its own.
+    """
     more = [
         Parameter(
             entry.name, Parameter.KEYWORD_ONLY, default=default_of(entry), annotation=entry.type
@@ -437,6 +466,8 @@ def with_parameters(
 ) -> Function:
     """The function, which says that it takes some parameters after its own, in place of any
     keywords.
+
+    The signature alone is changed: `help()` and editors show it, and calls are as they were.
     """
     own_signature = signature(function, eval_str=eval_str)
     first = [

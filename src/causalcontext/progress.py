@@ -75,7 +75,12 @@ class Watch:
         self._forecast = False
 
     def __call__(self, size: int, done: int, total: int) -> None:
-        """Pairs are done."""
+        """Report that so many pairs of a phase are done, of so many in all; stop the search where
+        its time is over.
+
+        A new `size` begins a new phase. Random starts of a search over orders are passed on alone:
+        that search keeps its limit itself.
+        """
         self._tell(size, done, total)
         if size == STARTS:
             return  # a search over orders keeps its limit itself
@@ -84,13 +89,18 @@ class Watch:
         self._look(done / max(total, 1))
 
     def answered(self, queries: int) -> None:
-        """Queries are answered."""
+        """Report that so many queries are answered: the time left is reckoned by these."""
         self.queries += queries
         self._done += queries
         self._look()
 
     def expect(self, phase: int, queries: Mapping[int, float]) -> None:
-        """A phase begins; `queries` says about how many it has, and every later one."""
+        """A phase begins; `queries` says about how many it has, and every later one.
+
+        The share of the queries that were expected for this phase and are still there corrects what
+        is expected of later ones. The forecast is said once, from the second phase on, as soon as
+        it is known that the search takes long.
+        """
         if phase != self._phase:
             self._enter(phase)
         if phase > 0 and self._expected.get(phase):
@@ -119,7 +129,11 @@ class Watch:
         return time.perf_counter() - self._begin
 
     def left(self) -> float | None:
-        """About how many seconds are left; None where nothing is known."""
+        """The seconds that are left, about; None where nothing is known.
+
+        They are the time of a query in this phase, or in the last one, times the queries that are
+        likely to come.
+        """
         seconds = self._seconds_per_query()
         if seconds is None or not self._expected:
             return None
@@ -130,6 +144,10 @@ class Watch:
     def likely(self) -> dict[int, float]:
         """The queries that are expected, less those that will not be there any more when it comes
         to them.
+
+        With κ the share that the last level left over, level s + k has κ^(3k) of the queries that
+        were counted for it. Votes on colliders are counted once per set, less those that were asked
+        before (`NEW_VOTES`).
         """
         # What is counted for later levels supposes that no more edges are removed. The share that
         # the last level left over says how far that is from the truth; the other numbers were read
@@ -151,7 +169,9 @@ class Watch:
         self._done = 0.0
 
     def _seconds_per_query(self) -> float | None:
-        """In this phase, once there are some; before that in the last one."""
+        """The seconds that a query takes: in this phase, once there are some; before that in the
+        last one.
+        """
         spent = time.perf_counter() - self._phase_begin
         if self._done >= 1.0 and (spent > 0.2 or not self._seconds):
             return spent / self._done
@@ -204,8 +224,10 @@ def duration(seconds: float) -> str:
 
 @contextmanager
 def watching(progress: bool | Advance, limit: float | None = None) -> Iterator[Watch]:
-    """A watch that tells the caller's own function, shows a bar on the terminal, or does
-    neither.
+    """A watch that tells the caller's own function, shows a bar on the terminal, or does neither.
+
+    There is one bar for the whole search. A watch that the caller hands over is used as it is, with
+    the limit of this search.
     """
     # One bar is for the whole search: the phase, the share that is done, the time left. The caller
     # may also hand over a watch.
@@ -224,10 +246,12 @@ def watching(progress: bool | Advance, limit: float | None = None) -> Iterator[W
         task = shown.add_task("search", total=1.0, left="")
 
         def show(phase: int, share: float, left: float | None) -> None:
+            """The bar with a phase, its share and the time that is left."""
             words = "" if left is None else f"about {duration(left)} left"
             shown.update(task, description=described(phase), completed=share, left=words)
 
         def tell(size: int, done: int, total: int) -> None:
+            """The bar during random starts, which are counted instead of forecast."""
             if size == STARTS:
                 share = done / max(total, 1)
                 words = f"{done}/{total}"

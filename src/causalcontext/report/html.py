@@ -123,6 +123,10 @@ def write_report(
 def ask_for_report(result: ContextGraphs, progress: bool | Count = False) -> None:
     """Ask a result what a full report shows: its diagnosis, another engine about differences, and
     probabilities of edges. Nothing is asked of a cut search.
+
+    Each question keeps its answer, so that what was asked before costs nothing. Another engine is
+    asked after a search by tests with several contexts, probabilities after a search by scores,
+    which has orders to draw.
     """
     if not result.final:
         return
@@ -142,9 +146,22 @@ def page(
 ) -> str:
     """The page as text: one HTML file without requests to anything outside.
 
-    The script of the page is allowed by its hash alone, all names are escaped, and the record of
-    the result stands inside a script element as JSON. `spoken` gives a sentence of the library the
-    spelling of the place where the page is read; `sections` come after those of the result.
+    Parameters
+    ----------
+    result : ContextGraphs
+        The result that the page shows, with the answers that it keeps.
+    title : str, optional
+        The title of the page; by default it names the context.
+    sections : sequence of Section
+        Cards that come after those of the result.
+    spoken : callable
+        The spelling of the library's sentences where the page is read.
+
+    Returns
+    -------
+    str
+        The script of the page is allowed by its hash alone, all names are escaped, and the record
+        of the result stands inside a script element as JSON.
     """
 
     thin = result.thin
@@ -187,7 +204,11 @@ def page(
 
 
 def safe_json(content: Any) -> str:
-    """JSON that can stand inside a script element: no `<`, `>` or `&`, whatever the data are."""
+    """JSON that can stand inside a script element: no `<`, `>` or `&`, whatever the data are.
+
+    U+2028 and U+2029 end a line in scripts, though not in JSON, so they are spelled out as well.
+    NaN and infinities, which JSON does not have, are an error.
+    """
     text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     for letter, spelled in _UNSAFE.items():
         text = text.replace(letter, spelled)
@@ -234,6 +255,23 @@ def stability_section(result: ContextGraphs, stability: Stability) -> Section:
 class Story(NamedTuple):
     """One difference in words: an edge, the contexts that have it and those that lack it, or have
     another slope.
+
+    Attributes
+    ----------
+    edge : str
+        The two names and the mark between them, "-" where contexts draw it differently.
+    present : str
+        The contexts with the edge, or how many there are.
+    absent : tuple of str
+        The contexts without it that share this verdict, or the one with another slope.
+    slopes : str
+        The two slopes with their intervals, or the share of a curve that is left; may be empty.
+    verdict : str
+        The sentence about the claim.
+    claimed : bool
+        True where the difference may be claimed.
+    kind : str
+        "edge" or "slope", as in `changes()`.
     """
 
     edge: str
@@ -361,8 +399,9 @@ def stories(result: ContextGraphs) -> list[Story]:
 
 
 def mechanism_stories(result: ContextGraphs) -> list[tuple[str, bool]]:
-    """Every level and spread that a context changes in a sentence, and whether that may be
-    claimed.
+    """Every level and spread that a context changes in a sentence, and whether that may be claimed.
+
+    Of more contexts than `MOST_PAIRED_CONTEXTS` none are told: their pairs are in `changes()`.
     """
     pairs = combinations(result.contexts, 2) if len(result.contexts) <= MOST_PAIRED_CONTEXTS else ()
     if result.moments is None and result.series is None:
@@ -387,7 +426,8 @@ def lagged_stories(result: ContextGraphs) -> list[tuple[str, bool]]:
     be claimed.
 
     Of many contexts each is compared with the first: a link that differs between any two of them
-    differs there.
+    differs there. Those that may be claimed come first. Standard errors are those of regressions
+    inside the contexts.
     """
     errors = {
         (row.source, row.target, row.context): row.own_error for row in series_of(result).slopes
@@ -431,6 +471,9 @@ def _lagged_sizes(
 ) -> str:
     """The sizes of a link in both contexts: slopes with their intervals, or how much of a curve is
     left.
+
+    Slopes without an interval, of links that one context lacks, stand alone. Of a curve whose rest
+    cannot be computed nothing is said.
     """
     if is_curved(result):  # the effects are shares of the curve, 1 is all of it, and have no errors
         remains = row["effect_absent"]
@@ -550,7 +593,11 @@ GRAPH = """<div><div id="cut-stage" tabindex="0" role="group"
 
 
 def cut_card(result: ContextGraphs, panel: dict[str, Any] | None) -> str:
-    """The card, which the page fills in from the panel; nothing where no cut was looked for."""
+    """The card, which the page fills in from the panel; nothing where no cut was looked for.
+
+    It has a sentence for each cut that was looked for, the profiles, and, where other cuts were
+    searched, a slider with the graph of the chosen one.
+    """
     if panel is None:
         return ""
     verdict = ""

@@ -49,7 +49,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Section:
-    """An additional card of the report: sentences, and perhaps a table."""
+    """An additional card of the report: sentences, and perhaps a table.
+
+    Attributes
+    ----------
+    title : str
+        The heading of the card.
+    lines : tuple of str
+        Sentences above the table.
+    table : DataFrame, optional
+        Rows and columns as they are shown: numbers with three digits, p-values never as 0.
+    """
 
     title: str
     lines: tuple[str, ...] = ()
@@ -63,9 +73,21 @@ def payload(
 ) -> dict[str, Any]:
     """Everything that the page needs to know, as plain lists, numbers and text.
 
-    `sections` are tables that follow the graphs; `spoken` gives a sentence the spelling of its
-    reader. Pairs are in the order of `pairs`, contexts in that of `titles`, and every list by pair
-    or by context has these orders.
+    Parameters
+    ----------
+    result : ContextGraphs
+        A result without values of too few rows, for which the page has a section of its own.
+    sections : sequence of Section
+        Tables that follow the graphs.
+    spoken : callable
+        The spelling of a sentence for its reader.
+
+    Returns
+    -------
+    dict
+        Pairs are in the order of `pairs`, contexts in that of `titles`, and every list by pair or
+        by context has these orders. Names and context values are as they are shown (`presentable`);
+        boxes and routes are those of the layout of the union.
     """
     shown = presentable(result)
     pairs = _told_pairs(result)
@@ -126,6 +148,9 @@ def summary(result: ContextGraphs) -> str:
 def _time(shown: ContextGraphs) -> dict[str, Any] | None:
     """The lag of every node of a window graph, and which node is the same variable one step
     earlier, -1 for none.
+
+    Covariates of the present, which stand behind the nodes of the window, have lag 0 and nothing
+    before them.
     """
     if shown.series is None:
         return None
@@ -140,7 +165,9 @@ def _time(shown: ContextGraphs) -> dict[str, Any] | None:
 
 
 def drawn(layout: Layout) -> dict[str, Any]:
-    """Boxes and routes as the page has them."""
+    """The boxes and routes of a layout as the page has them: numbers with two decimals, routes by
+    "i,j".
+    """
     routes = {
         f"{i},{j}": np.round(route.ravel(), 2).tolist() for (i, j), route in layout.routes.items()
     }
@@ -154,7 +181,7 @@ def drawn(layout: Layout) -> dict[str, Any]:
 
 
 def marks(graph: Graph) -> dict[str, str]:
-    """The mark of every pair i < j with an edge, read from i to j."""
+    """The mark of every pair i < j with an edge, read from i to j, by "i,j"."""
     return {"{},{}".format(*stroke.pair): stroke.mark for stroke in graph_panel(graph).strokes}
 
 
@@ -247,12 +274,16 @@ def _edges(result: ContextGraphs) -> list[dict[str, Any]]:
 
 
 def _notes(result: ContextGraphs) -> list[str]:
-    """The sentences about how the result was made; of a cut search all stand on top."""
+    """The sentences about how the result was made; none of a cut search, where `_warnings` has them
+    all.
+    """
     return [printable(note) for note in remarks(result)] if result.final else []
 
 
 def _warnings(result: ContextGraphs) -> list[str]:
-    """The sentences before the answer: that the search was cut, and other warnings about it."""
+    """The sentences before the answer of a cut search: that it was cut, and all that is known about
+    it; none of others, whose card has them.
+    """
     if result.final:
         return []
     left = (
@@ -373,14 +404,21 @@ def presentable(result: ContextGraphs) -> ContextGraphs:
 
 
 def stories(shown: ContextGraphs, i: int, j: int) -> list[str]:
-    """The story of a pair of a presentable result, context by context: each is one line."""
+    """The story of a pair of a presentable result, context by context: each is one line.
+
+    Contexts are told apart even where the same is said of them, since the page shows one at a time.
+    """
     return [
         printable(line) for line in explained(shown, shown.names[i], shown.names[j], apart=True)
     ]
 
 
 def shown_once(names: Sequence[str]) -> tuple[str, ...]:
-    """Printable names, with a number where two would look alike."""
+    """Printable names, with a number where two would look alike.
+
+    >>> shown_once(["a", "b", "a"])
+    ('a', 'b', 'a #2')
+    """
     unique_names: list[str] = []
     for name in names:
         text = spelled = printable(name)
@@ -434,6 +472,8 @@ def effects_panel(shown: ContextGraphs) -> dict[str, Any] | None:
 def _compact(shown: ContextGraphs, known: dict[str, Any], notes: dict[str, int]) -> list[Any]:
     """Context, the one it is compared with or -1, least and greatest value, interval, p, numbers of
     note and levels.
+
+    A note that was met before has the number that it got then; `notes` gets the new ones.
     """
     contexts = shown.contexts
     versus = -1 if known["versus"] is None else contexts.index(known["versus"])

@@ -79,7 +79,7 @@ def _part(title: str, lines: Sequence[str]) -> list[str]:
 
 
 def _heading(result: ContextGraphs) -> str:
-    """A title of the print with a line below it."""
+    """The title of the print, with a line below it."""
     settings = result.settings
     evidence = result.evidence
     how = f"test: {settings.test}, alpha: {settings.alpha:g}"
@@ -128,7 +128,7 @@ def _heading(result: ContextGraphs) -> str:
 
 
 def warnings(result: ContextGraphs) -> list[str]:
-    """The sentences that a reader must know before believing the graphs."""
+    """The sentences that a reader must know before believing the graphs, each after "WARNING:"."""
     return [f"WARNING: {sentence}" for sentence in result.cautions]
 
 

@@ -668,7 +668,7 @@ def _one_sided(
 
     The slope in the context without the edge is compared with that in the context with it. Where it
     is clearly not 0 there, the edge did not go: the change is one of slopes, compared as those of
-    links that both contexts have.
+    links that both contexts have. Its label says whether the edge is absent or only not found.
     """
     endpoints = [
         result.graphs[result.contexts[context_index]].endpoints for context_index in (a, b)
@@ -743,6 +743,9 @@ def _levels_and_spreads(
 def _moved(result: ContextGraphs, source: int, target: int, a: int, b: int) -> Iterator[Change]:
     """The changes of the level and the spread of a variable between two contexts; without rows
     those that were claimed before.
+
+    The difference of levels is in units of the column, that of spreads is a ratio, second context
+    to first.
     """
     mark = mark_of(result.graphs[result.contexts[a]].endpoints, source, target)
     numbers_and_doubt = moved(result, target, a, b)
@@ -776,7 +779,10 @@ def _may_turn(
     the context; "" if it is not.
 
     Both ways they would differ. The margin of the link tells the direction, most clearly beside
-    other causes of the variable; without any it rests on the shape of the noise alone.
+    other causes of the variable; without any it rests on the shape of the noise alone. So
+    `DIRECTION_MARGIN_PER_VALUE` is asked for every value of the context but one, twice as much
+    where the noise is not Gaussian, and `LARGEST_MARGIN` where there is no other cause. Knowledge,
+    or the past, takes the place of a margin.
     """
     cause = result.names[source]
     effect = result.names[target]

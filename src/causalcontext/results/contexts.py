@@ -463,8 +463,8 @@ class ContextGraphs(EffectMethods):
         return data.contexts, gather_statistics(data, "listwise").of_columns(data)
 
     def explain(self, x: str, y: str) -> str:
-        """Why x and y are adjacent or not, in words: a line for all contexts of which the same is
-        said.
+        """The reasons why x and y are adjacent or not, in words: a line for all contexts of which
+        the same is said.
         """
         from causalcontext.results.explain import explained
 
@@ -473,8 +473,8 @@ class ContextGraphs(EffectMethods):
     def changes(
         self, first: Any = None, second: Any = None, alpha: float | None = None
     ) -> pd.DataFrame:
-        """What differs between two contexts: effect sizes, p-values, and which differences may be
-        claimed.
+        """The differences between two contexts: effect sizes, p-values, and those of them that may
+        be claimed.
 
         The columns are the same after every method, static and with lags. After score-ac (and
         `auto`, where it took it) edges that one context has are compared, slopes of edges that both
@@ -521,7 +521,7 @@ class ContextGraphs(EffectMethods):
         return all_changes(self, first, second, alpha)
 
     def labels(self, negligible: float = 0.15) -> pd.DataFrame:
-        """Whether each edge is present, absent or undetermined in each context, with the
+        """The label of each edge, present, absent or undetermined, in each context, with the
         evidence.
         """
         from causalcontext.results.changes import labels, no_labels
@@ -563,7 +563,7 @@ class ContextGraphs(EffectMethods):
         seed: int = 0,
         progress: bool | Count = False,
     ) -> Stability:
-        """How often each mark and label is found over bootstrap samples, drawn separately in every
+        """The shares of bootstrap samples with each mark and label, drawn separately in every
         context.
 
         The last answer is kept: `edges()` and the report show it from then on, and files have it.

@@ -458,6 +458,11 @@ class ContextRows:
 def proxy(result: ContextGraphs, rows: Compared) -> str:
     """A sentence about the variable that may be behind a curve, or hide it where it is missing; ""
     if none may.
+
+    Three things are asked, by F tests at `NEEDED_LEVEL`. Does another curve of the cause show in
+    the context without the link? Do the terms of the cause explain nothing, in the context with the
+    link, beside the curves of a variable that the effect does not cause? And do the terms of
+    another cause explain nothing, in the context without the link, beside the curves of this one?
     """
     if rows.here.kind != NUMBER:
         return ""

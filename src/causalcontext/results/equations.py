@@ -39,21 +39,32 @@ SPREADS = ("line", "size", "sign", "above", "below", "level", "context")
 
 @dataclass(frozen=True)
 class Scale:
-    """The scale by which a column is measured."""
+    """The scale by which a column is measured.
 
-    # one of `SCALES`; a count is a number, but where it is the effect, its equation is one of its
-    # root
+    Attributes
+    ----------
+    kind : str
+        One of `SCALES`. A count is a number, but where it is the effect, its equation is one of its
+        root.
+    centre, spread : float
+        The units of a number: its value less the centre, divided by the spread.
+    places : tuple of float
+        Evenly spaced quantiles of a number, in its own units.
+    scores : tuple of float
+        Normal scores at `places`, where columns were replaced by them, or of the levels.
+    levels : tuple
+        The levels of a category or an ordered column.
+    spike : float
+        Of a number of no declared kind: the share of one value that stands out, such as 0.
+    """
+
     kind: str
-    centre: float = 0.0  # with `spread`, the units of a number
+    centre: float = 0.0
     spread: float = 1.0
-    places: tuple[float, ...] = ()  # evenly spaced quantiles of a number, in its own units
-    scores: tuple[
-        float, ...
-    ] = ()  # normal scores at `places`, where columns were replaced by them, or of the levels
-    levels: tuple[Any, ...] = ()  # of a category or an ordered column
-    spike: float = (
-        0.0  # of a number of no declared kind: the share of one value that stands out, such as 0
-    )
+    places: tuple[float, ...] = ()
+    scores: tuple[float, ...] = ()
+    levels: tuple[Any, ...] = ()
+    spike: float = 0.0
 
     @property
     def is_number(self) -> bool:
@@ -84,22 +95,36 @@ class Scale:
 
 @dataclass(frozen=True)
 class Term:
-    """A function of one cause, or a product of two."""
+    """A function of one cause, or a product of two, with its slopes.
 
-    kind: str  # one of `KINDS`
-    causes: tuple[int, ...]  # places of the variables in the table
-    place: (
-        float  # a knot in standard units, or the number of a level; -1 for a product of two numbers
-    )
-    slopes: tuple[
-        float, ...
-    ]  # one, or one for every level of an effect that is a category, the last one being 0
-    average: float  # the mean of the function over the rows of the equation
-    contexts: tuple[int, ...]  # in which the term lives
-    second: float = -1.0  # of a product with a level of a category, the number of that level
-    shares: tuple[
-        float, ...
-    ] = ()  # of a product of two levels, the share of the rows that has each
+    Attributes
+    ----------
+    kind : str
+        One of `KINDS`.
+    causes : tuple of int
+        The places of the variables in the table: one, or two of a product.
+    place : float
+        A knot in standard units, or the number of a level; -1 for a product of two numbers.
+    slopes : tuple of float
+        One, or one for every level of an effect that is a category, the last one being 0.
+    average : float
+        The mean of the function over the rows of the equation.
+    contexts : tuple of int
+        The contexts in which the term lives.
+    second : float
+        Of a product with a level of a category, the number of that level.
+    shares : tuple of float
+        Of a product of two levels, the share of the rows that has each.
+    """
+
+    kind: str
+    causes: tuple[int, ...]
+    place: float
+    slopes: tuple[float, ...]
+    average: float
+    contexts: tuple[int, ...]
+    second: float = -1.0
+    shares: tuple[float, ...] = ()
 
     @property
     def function(self) -> tuple[str, tuple[int, ...], float, float]:
@@ -135,15 +160,30 @@ class SpreadTerm:
     By its shape it is, of z = (cause - centre) / unit, cut off at 3 and -3, z itself, its size,
     whether it is positive, what it is above and below the middle half; whether the cause is a
     level; whether the context is one of `contexts`.
+
+    Attributes
+    ----------
+    shape : str
+        One of `SPREADS`.
+    cause : int
+        The place of the variable in the table, -1 for a context.
+    centre, unit : float
+        In the units of the equations; the centre of a level is its number.
+    slope : float
+        What one unit of the shape adds to the logarithm.
+    average : float
+        The mean of the shape over the rows of the equation.
+    contexts : tuple of int
+        The contexts in which a term of the context is 1, none for others.
     """
 
-    shape: str  # one of `SPREADS`
-    cause: int  # the place of the variable in the table, -1 for a context
-    centre: float  # in the units of the equations; the number of a level
+    shape: str
+    cause: int
+    centre: float
     unit: float
     slope: float
-    average: float  # the mean of the function over the rows of the equation
-    contexts: tuple[int, ...] = ()  # in which a term of the context is 1, none for others
+    average: float
+    contexts: tuple[int, ...] = ()
 
     def values(self, x: Floats, context: int) -> Floats:
         """Its part of the logarithm at values of the cause in the units of the equations."""
@@ -166,24 +206,38 @@ class SpreadTerm:
 
 @dataclass(frozen=True)
 class Equation:
-    """The mechanism of an effect in some contexts."""
+    """The mechanism of an effect in some contexts.
 
-    effect: int  # its place in the table
-    contexts: tuple[int, ...]  # those that share the equation
-    # "number", "category" (log odds of levels against the last one), "ordered" (cuts of a latent
-    # number)
+    Attributes
+    ----------
+    effect : int
+        Its place in the table.
+    contexts : tuple of int
+        The contexts that share the equation.
+    kind : str
+        "number", "category" (log odds of levels against the last one), or "ordered" (cuts of a
+        latent number).
+    intercepts : tuple of tuples of float
+        For every context one number, or one for every level but the last.
+    terms : tuple of Term
+        What the causes add to it.
+    noise : float
+        The standard deviation of the noise of a number, in standard units; 0 for others.
+    density : tuple of float
+        The noise density: the number of features (0: Gaussian), the lowest and the highest place of
+        its support in units of `noise`, and the coefficients of the features.
+    spread : tuple of SpreadTerm
+        What `noise` is multiplied with, where the spread of the noise is uneven.
+    """
+
+    effect: int
+    contexts: tuple[int, ...]
     kind: str
-    intercepts: tuple[
-        tuple[float, ...], ...
-    ]  # for every context one number, or one for every level but the last
+    intercepts: tuple[tuple[float, ...], ...]
     terms: tuple[Term, ...]
-    noise: float  # the standard deviation of the noise of a number, in standard units; 0 for others
+    noise: float
     density: tuple[float, ...]
-    """The noise density: number of features (0: Gaussian), lowest and highest place of its support
-    in units of `noise`, coefficients of the features."""
-    spread: tuple[
-        SpreadTerm, ...
-    ] = ()  # what `noise` is multiplied with, where the spread of the noise is uneven
+    spread: tuple[SpreadTerm, ...] = ()
 
     @property
     def causes(self) -> tuple[int, ...]:

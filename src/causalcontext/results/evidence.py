@@ -42,48 +42,77 @@ class ScoreEvidence:
     """Score differences per pair and context, and the model of every node.
 
     Pairs `i < j` are numbered as in the log; N variables, K contexts.
+
+    Attributes
+    ----------
+    difference : ndarray of shape (K, pairs)
+        The log score with the link minus that without it, everything else equal: positive for links
+        that are there. NaN where the link is ruled out or required by knowledge, or would close a
+        cycle.
+    strength : ndarray of shape (K, pairs)
+        The partial correlation of the two in the model of the effect; for links at the context its
+        counterpart √(1 - exp(-2 difference / n)). Never negative at the context.
+    effect : ndarray of int of shape (K, pairs)
+        The variable whose model was judged, -1 for none.
+    decision : ndarray of int of shape (K, pairs)
+        The `Decision` about the pair.
+    model : tuple of str
+        For every variable "pooled" (one regression for all contexts), "shifted" (one regression, an
+        intercept for each context), "mixed" (the same, and slopes that differ between contexts),
+        "partitioned" (a regression for each block of contexts), "context" for the context itself.
+    block : ndarray of int of shape (K, N)
+        The contexts that share a variable's mechanism in a context, as a bit mask.
+    rows : ndarray of int of shape (K, N)
+        The rows of these contexts.
+    score, penalty : float
+        The score of the best model, in nats, and the price of a parameter, in units of that of BIC.
+    search, transform : str
+        The kind of search, and what columns were replaced by.
+    starts, agreeing : int
+        Random starts, and how many of them ended at the best score.
+    margin : ndarray of shape (K, pairs)
+        How much worse the best model without the direction of a link is, in nats, as far as that
+        was followed up; NaN where there is no link or knowledge settles its direction.
+    curved : bool
+        True where mechanisms are more than straight lines.
+    curves_gain : float
+        The score with curves minus that without; NaN if straight lines left nothing to explain.
+    scales_gain : float
+        The score with noise of uneven spread minus that without; NaN if the spread is even.
+    mechanisms : Mechanisms, optional
+        The equations of all variables.
+    contradictions : tuple of (str, tuple of str)
+        The checks of residuals that speak against the model: kinds of `model_checks.violations`,
+        each with the columns whose residuals say so; none in files that knew the kinds alone, which
+        may mean any column.
+    undecided : tuple of UndecidedTriple
+        Unshielded triples x - w - y, x < y, that may be colliders: models that score nearly the
+        same differ there.
+    wrong_cells : str
+        "keep", or, where wrong cells were looked for, "none" or "replaced".
     """
 
-    # shape (K, pairs): the log score with the link minus that without it, everything else equal:
-    # positive for links that are there. NaN where the link is ruled out or required by knowledge,
-    # or would close a cycle
     difference: Floats
-    # shape (K, pairs): partial correlation of the two in the model of the effect; for links at the
-    # context its counterpart sqrt(1 - exp(-2 difference / n)). Never negative at the context
     strength: Floats
-    effect: Ints  # shape (K, pairs): the variable whose model was judged, -1 for none
-    decision: NDArray[np.int8]  # shape (K, pairs)
-    # for every variable "pooled" (one regression for all contexts), "shifted" (one regression, an
-    # intercept for each context), "mixed" (the same, and slopes that differ between contexts),
-    # "partitioned" (a regression for each block of contexts), "context" for the context itself
+    effect: Ints
+    decision: NDArray[np.int8]
     model: tuple[str, ...]
-    # shape (K, N): the contexts that share a variable's mechanism in a context, as a bit mask
     block: Ints
-    rows: Ints  # shape (K, N): the rows of these contexts
+    rows: Ints
     score: float
     penalty: float
     search: str
     transform: str
-    # `starts`, `agreeing`: random starts, and how many of them ended at the best score
     starts: int
     agreeing: int
-    # shape (K, pairs): how much worse the best model without the direction of a link is, as far as
-    # that was followed up; NaN where there is no link or knowledge settles its direction
     margin: Floats = field(default_factory=lambda: np.empty((0, 0)))
-    curved: bool = False  # whether mechanisms are more than straight lines
-    # the score with curves minus that without; NaN if straight lines left nothing to explain
+    curved: bool = False
     curves_gain: float = float("nan")
-    # the score with noise of uneven spread minus that without; NaN if the spread is even
     scales_gain: float = float("nan")
-    mechanisms: Mechanisms | None = None  # the equations of all variables
-    # the checks of residuals that speak against the model: kinds of `model_checks.violations`, each
-    # with the columns whose residuals say so; none in files that knew the kinds alone, which may
-    # mean any column
+    mechanisms: Mechanisms | None = None
     contradictions: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    # unshielded triples x - w - y, x < y, that may be colliders: models that score nearly the same
-    # differ there
     undecided: tuple[UndecidedTriple, ...] = ()
-    wrong_cells: str = "keep"  # "keep", or, where wrong cells were looked for, "none" or "replaced"
+    wrong_cells: str = "keep"
 
     @property
     def contradicted(self) -> tuple[str, ...]:

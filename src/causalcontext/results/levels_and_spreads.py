@@ -438,7 +438,9 @@ def spread(
     two contexts.
 
     `log_scale` is what causes are known to add to the logarithm of the spread; `causes` are numbers
-    it may depend on.
+    it may depend on. Distances of residuals from their median are regressed on the indicator of the
+    second context (Brown and Forsythe 1974), alone and beside causes and their distances: the
+    larger p-value counts. NaN with too few rows in a context.
     """
     design = np.column_stack([np.ones(len(y)), *others])
     left = np.empty(len(y))

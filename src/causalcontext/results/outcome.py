@@ -47,17 +47,31 @@ class Settings:
 
 @dataclass(frozen=True)
 class DataSummary:
-    """The rows and columns that were analysed, and those that were not."""
+    """The rows and columns that were analysed, and those that were not.
 
-    # `rows`, `lost`: rows used, and rows dropped for missing values, for every context
+    Attributes
+    ----------
+    rows, lost : tuple of int
+        Rows used, and rows dropped for missing values, for every context.
+    without_context : int
+        Rows dropped because the context itself is missing.
+    emptied : tuple of (value, int)
+        Contexts without a graph, and how many rows each lost.
+    kinds : tuple of str
+        The kind of every column.
+    fingerprint : str
+        Tells tables apart; two results with the same one come from the same values.
+    levels : tuple of tuples
+        What the codes of categorical and ordered columns stand for, in order; empty for numbers and
+        contexts.
+    """
+
     rows: tuple[int, ...]
     lost: tuple[int, ...]
-    without_context: int  # rows dropped because the context itself is missing
-    emptied: tuple[tuple[Any, int], ...]  # contexts without a graph, and how many rows each lost
-    kinds: tuple[str, ...]  # the kind of every column
-    fingerprint: str  # tells tables apart; two results with the same one come from the same values
-    # what the codes of categorical and ordered columns stand for, in order; empty for numbers and
-    # contexts
+    without_context: int
+    emptied: tuple[tuple[Any, int], ...]
+    kinds: tuple[str, ...]
+    fingerprint: str
     levels: tuple[tuple[Any, ...], ...] = ()
 
 

@@ -123,7 +123,8 @@ def shares_of_errors(inside: Sequence[Floats], variance: Floats) -> list[float]:
 
     Every number may have errors of an equal share of its variance: at most so large that the
     covariances of all numbers, `inside` every context, allow it, which is the smallest eigenvalue
-    of their correlations.
+    of their correlations. That share is bounded by `LARGEST_ERROR_SHARE`; a quarter, half, three
+    quarters and all of it are considered, and nothing where it is below `LEAST_ERROR_SHARE`.
     """
     unit = np.sqrt(np.outer(variance, variance))
     share = min(
@@ -138,7 +139,8 @@ def heterogeneity(slopes: Sequence[Slope]) -> tuple[float, float]:
     slopes with errors.
 
     The p-value is that of chi-squared with k - 1 degrees of freedom, for two slopes of Student's t
-    with Welch's degrees of freedom: standard errors of small contexts are estimates too.
+    with Welch's degrees of freedom: standard errors of small contexts are estimates too. For two
+    slopes Q is the square of (b_1 - b_2) / √(se_1² + se_2²).
     """
     known = [s for s in slopes if np.isfinite(s.value) and s.error > 0.0]
     if len(known) < 2:

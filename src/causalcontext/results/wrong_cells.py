@@ -36,15 +36,21 @@ class FlaggedCell(NamedTuple):
 
 @dataclass(frozen=True)
 class WrongCells:
-    """The flagged cells of a table."""
+    """The flagged cells of a table.
+
+    Attributes
+    ----------
+    cells : tuple of FlaggedCell
+        The cells, by rows of the table.
+    left_out : tuple of int
+        The rows that were left out; in the others flagged cells were replaced.
+    kept : tuple of (int, int, int, str)
+        The edges that are found if every cell is kept: context, source, target, mark.
+    """
 
     cells: tuple[FlaggedCell, ...]
-    left_out: tuple[
-        int, ...
-    ] = ()  # the rows that were left out; in the others flagged cells were replaced
-    kept: tuple[
-        tuple[int, int, int, str], ...
-    ] = ()  # context, source, target, mark if every cell is kept
+    left_out: tuple[int, ...] = ()
+    kept: tuple[tuple[int, int, int, str], ...] = ()
 
     def frame(self) -> pd.DataFrame:
         """One row for every cell."""
@@ -134,12 +140,12 @@ class CleanedTable:
 
     def told(self) -> WrongCells:
         """The cells with the edges that are found if all of them are kept."""
-        sentences = []
+        edges = []
         for r, endpoints in enumerate(self.before):
             for x, y in zip(*np.nonzero(np.triu(endpoints != 0)), strict=True):
                 source, target = as_written(endpoints, int(x), int(y))
-                sentences.append((r, source, target, mark_of(endpoints, source, target)))
-        return WrongCells(self.cells.cells, self.cells.left_out, tuple(sentences))
+                edges.append((r, source, target, mark_of(endpoints, source, target)))
+        return WrongCells(self.cells.cells, self.cells.left_out, tuple(edges))
 
 
 def _counted(number: int, what: str) -> str:
