@@ -172,6 +172,13 @@ def test_an_older_result_survives_bad_input() -> None:
     assert Path("out.json").read_text(encoding="utf-8") == "precious"
 
 
+def test_a_report_is_no_pdf_and_that_is_said_before_the_search() -> None:
+    answer = run("soil.csv", "--context", "soil", "--report", "soil.pdf")
+    assert answer.exit_code == 2
+    assert answer.stdout == ""
+    assert answer.stderr.endswith("its name must end with .html\n")
+
+
 def test_knowledge_is_not_overwritten() -> None:
     Path("known.toml").write_text('roots = ["radiation"]\n', encoding="utf-8")
     answer = run(

@@ -181,6 +181,12 @@ def test_a_missing_folder_is_one_sentence(soil, tmp_path):
         soil.report(tmp_path / "missing" / "r.html")
 
 
+def test_a_page_is_not_called_pdf(soil, tmp_path):
+    with pytest.raises(cc.FileError, match=r"its name must end with \.html"):
+        soil.report(tmp_path / "r.pdf")
+    assert not (tmp_path / "r.pdf").exists()
+
+
 def test_graphs_show_themselves_in_notebooks(soil):
     assert soil.graphs["wet"]._repr_svg_().startswith("<svg")
     assert soil._repr_html_().count("<svg") == 1

@@ -41,6 +41,7 @@ from causalcontext.options import (
     options_of,
     with_parameters,
 )
+from causalcontext.report.html import check_page
 from causalcontext.results.words import context_place
 
 TableArgument = Annotated[
@@ -414,8 +415,11 @@ def check_outputs(outputs: Mapping[str, Path | None], inputs: Sequence[Path | No
     """
     asked = {option: file for option, file in outputs.items() if file is not None}
     files = [file for file in asked.values() if not is_stdout(file)]
-    for file in files:
-        check_writable(file)
+    for option, file in asked.items():
+        if option == "--report":
+            check_page(file)
+        elif not is_stdout(file):
+            check_writable(file)
     check_apart(files, inputs)
     resolved = [Path(STDOUT[0]) if is_stdout(file) else file.resolve() for file in asked.values()]
     if len(set(resolved)) < len(resolved):

@@ -37,7 +37,7 @@ from causalcontext.diagnostics.stability import Stability
 from causalcontext.drawing.names import printable
 from causalcontext.drawing.strokes import shown
 from causalcontext.drawing.time_layout import result_layout
-from causalcontext.errors import OptionError, listed, shortly, value_text
+from causalcontext.errors import FileError, OptionError, listed, shortly, value_text
 from causalcontext.graphs.endpoints import Endpoints, as_written, mark_of
 from causalcontext.graphs.graph import Graph, union_endpoints
 from causalcontext.graphs.lag_names import at
@@ -80,6 +80,8 @@ if TYPE_CHECKING:
 Spoken = Callable[[str], str]
 """A sentence of the library as the place says it where the page is read."""
 _UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
+OTHER_FORMATS = (".pdf", ".png", ".svg", ".json", ".csv", ".docx")
+"""Endings of names under which no program would open a page."""
 NOT_ASKED_TITLE = "What was not asked"
 TOLD_AS_WARNINGS = ("search", "model", "wrong cells")
 """The topics of findings that are warnings of the result, too."""
@@ -112,12 +114,22 @@ def write_report(
     spoken : callable
         The spelling of the library's sentences where the page is read.
     """
-    check_writable(path)
+    check_page(path)
     if diagnose:
         ask_for_report(result)
     shares = answers_of(result).stability if stability is None else stability
     again = () if shares is None else (stability_section(result, shares),)
     write_whole(path, page(result, title, again, spoken))
+
+
+def check_page(path: str | Path) -> None:
+    """Return if the page can be written to the file, whose name promises no other format."""
+    check_writable(path)
+    if Path(path).suffix.lower() in OTHER_FORMATS:
+        raise FileError(
+            f"cannot save the report as {str(path)!r}: it is an HTML page, so its name must end"
+            " with .html"
+        )
 
 
 def ask_for_report(result: ContextGraphs, progress: bool | Count = False) -> None:
