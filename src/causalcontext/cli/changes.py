@@ -29,6 +29,7 @@ from causalcontext.cli.inputs import (
 )
 from causalcontext.cli.pipes import is_stdout, loaded, write_json
 from causalcontext.cli.terminal import show_page, show_table
+from causalcontext.results.empty import REASON
 from causalcontext.results.levels_and_spreads import KINDS
 from causalcontext.results.violations import by_ranks, is_curved
 from causalcontext.results.words import p_text
@@ -55,7 +56,7 @@ def changes(
     if is_stdout(output):
         return
     if table.empty:
-        show_page(table.attrs["reason"])
+        show_page(table.attrs[REASON])
         return
     rows = [
         [

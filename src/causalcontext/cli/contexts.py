@@ -18,7 +18,12 @@ from causalcontext.cli.inputs import JsonOption, opened, with_options
 from causalcontext.cli.pipes import is_stdout, write_json
 from causalcontext.cli.terminal import show_page, show_table
 from causalcontext.data.columns import number_text
-from causalcontext.diagnostics.find_contexts import UNUSED, find_contexts, named_options
+from causalcontext.diagnostics.find_contexts import (
+    NONE_FOUND,
+    UNUSED,
+    find_contexts,
+    named_options,
+)
 from causalcontext.errors import listed
 from causalcontext.options import Options
 
@@ -38,7 +43,7 @@ def contexts(
     if is_stdout(output):
         return
     if suggestions.empty:
-        show_page("no column was found by which mechanisms change")
+        show_page(NONE_FOUND)
         return
     rows = []
     columns_and_cuts = []

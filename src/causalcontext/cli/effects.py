@@ -21,6 +21,7 @@ from causalcontext.cli.inputs import JsonOption, ResultArgument, check_outputs, 
 from causalcontext.cli.pipes import is_stdout, loaded, write_json
 from causalcontext.cli.terminal import say, show_page, show_table
 from causalcontext.graphs.lag_names import at
+from causalcontext.results.empty import REASON
 from causalcontext.results.words import p_text
 
 
@@ -76,11 +77,7 @@ def effects(
     if is_stdout(output):
         return
     if table.empty:
-        show_page(
-            "no variable has an effect on another one"
-            if x is None and y is None
-            else "there is no such path"
-        )
+        show_page(table.attrs[REASON])
         return
     header = [
         "path" if by_path else "effect of",

@@ -32,6 +32,7 @@ from causalcontext.methods.method_object import default_of
 from causalcontext.methods.registry import METHOD_OPTIONS, METHODS
 from causalcontext.options import Keywords, Options, options_of, with_parameters
 from causalcontext.results.cut import CUT
+from causalcontext.results.empty import because
 from causalcontext.score.changing import Table
 from causalcontext.score.cuts import CutResponse, beside, grid_of, group_gains
 
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
     from causalcontext.results.contexts import ContextGraphs
 
 COLUMNS = ("column", "kind", "cut", "low", "high", "evidence", "required", "changed", "call")
+NONE_FOUND = "no column was found by which mechanisms change"
+"""The reason why there is no suggestion."""
 UNUSED = (
     "method",
     "alpha",
@@ -126,6 +129,8 @@ def find_contexts(
     ['soil']
     """
     check_whole("most", most, 1)
+    if "context" in options:
+        raise OptionError("find_contexts looks for contexts; leave context out")
     for name in options:
         if name in UNUSED:
             raise OptionError(
@@ -171,7 +176,7 @@ def find_contexts(
                 f"cc.discover(table, {context}{asked})",
             )
         )
-    return frame_of(rows, columns=list(COLUMNS))
+    return because(frame_of(rows, columns=list(COLUMNS)), NONE_FOUND)
 
 
 with_parameters(find_contexts, PARAMETERS)

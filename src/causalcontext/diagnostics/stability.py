@@ -50,6 +50,7 @@ from causalcontext.kernels.arrays import Bools, Floats
 from causalcontext.methods.registry import run_method
 from causalcontext.methods.task import Task, windows_task
 from causalcontext.progress import Count, Watch, counting_bar, nobody
+from causalcontext.results.edge_table import NO_EDGES
 from causalcontext.results.effects.asking import context_effect, difference, effect_in
 from causalcontext.results.effects.composition import Contrast, contrasts
 from causalcontext.results.effects.mechanics import Mechanics
@@ -60,8 +61,10 @@ from causalcontext.results.effects.table import (
     check_levels_asked,
     columns,
     framed,
+    no_effects,
     pair_rows,
 )
+from causalcontext.results.empty import because
 from causalcontext.results.outcome import Outcome, Settings
 from causalcontext.score.options import ScoreOptions
 from causalcontext.search.indicator import links_without_functions
@@ -114,7 +117,7 @@ class Stability:
                 mark = self.result.graphs[value].mark(*pair)
                 rows.append((*pair, value, mark, float(shares[x, y].sum()), *shares[x, y].tolist()))
         columns = ["x", "y", "context", "found", "present", *MARKS[self.result.union.kind]]
-        return frame_of(rows, columns=columns)
+        return because(frame_of(rows, columns=columns), _seldom(least))
 
     def endpoints(self, least: float = 0.1) -> pd.DataFrame:
         """The pairs as in `edges`, both ways round: shares of samples with an arrow, a tail, ...
@@ -131,10 +134,8 @@ class Stability:
                 endpoint = Endpoint(graph.endpoints[x, y]).name.lower()
                 counted = [float(shares[x, y, at_second == end].sum()) for end in ENDPOINTS]
                 rows.append((graph.names[x], graph.names[y], value, endpoint, *counted))
-        return frame_of(
-            rows,
-            columns=["other", "at", "context", "found", *(end.name.lower() for end in ENDPOINTS)],
-        )
+        columns = ["other", "at", "context", "found", *(end.name.lower() for end in ENDPOINTS)]
+        return because(frame_of(rows, columns=columns), _seldom(least))
 
     def labels(self) -> pd.DataFrame:
         """For every edge of the union of the result, the share of samples with the label that was
@@ -159,15 +160,19 @@ class Stability:
                     shares.get(likely, 0.0),
                 )
             )
-        return frame_of(
-            rows, columns=["x", "y", "contexts", "frequency", "most frequent", "its frequency"]
-        )
+        columns = ["x", "y", "contexts", "frequency", "most frequent", "its frequency"]
+        return because(frame_of(rows, columns=columns), NO_EDGES)
 
     def __str__(self) -> str:
         return (
             f"{self.samples}"
             f" samples\n{self.edges(0.5).to_string(index=False, float_format='{:.2f}'.format)}"
         )
+
+
+def _seldom(least: float) -> str:
+    """The reason in words why no pair is listed."""
+    return f"no pair is adjacent in a share {least:g} of the samples of a context"
 
 
 def stability(
@@ -621,7 +626,7 @@ def sampled_effects(
     named = columns(mechanics)
     known = (dict(zip(named, row, strict=True)) for row in plain)
     rows = [_with_samples(row, drawn[:, number], level) for number, row in enumerate(known)]
-    return framed(rows, [*named, *more])
+    return because(framed(rows, [*named, *more]), no_effects(x, y))
 
 
 def _with_samples(known: dict[str, Any], drawn: Floats, level: float) -> tuple[Any, ...]:

@@ -17,7 +17,7 @@ from causalcontext.data.moments import Moments
 from causalcontext.data.scan import Scan
 from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.data.windows import WindowCounts
-from causalcontext.errors import OptionError, did_you_mean, listed, shortly
+from causalcontext.errors import OptionError, did_you_mean
 from causalcontext.graphs.endpoints import directed, may_cause
 from causalcontext.graphs.graph import LabeledUnion, union_graph
 from causalcontext.graphs.lag_names import at, split
@@ -37,8 +37,14 @@ from causalcontext.results.log import CITestLog
 from causalcontext.results.notes import was_cut
 from causalcontext.results.old_names import OLD_NAMES, value_of_old_name
 from causalcontext.results.outcome import DataSummary, Settings
-from causalcontext.results.series import Copy, SeriesFacts, SummaryGraph, series_of
-from causalcontext.results.settings import MOST_NAMES_SUGGESTED
+from causalcontext.results.series import (
+    Copy,
+    ReadsByVariable,
+    SeriesFacts,
+    SummaryGraph,
+    not_among,
+    series_of,
+)
 from causalcontext.results.thin import as_searched, asked_of_search, of_search
 from causalcontext.results.violations import check_words
 from causalcontext.results.words import context_place, view_words
@@ -406,7 +412,7 @@ class ContextGraphs(EffectMethods):
 
         Of several contexts that it reads, all of them: `(("R", 1), ("S", 0))`.
         """
-        return dict(series_of(self).reads)
+        return ReadsByVariable(series_of(self).reads)
 
     @property
     def windows(self) -> WindowCounts:
@@ -426,24 +432,37 @@ class ContextGraphs(EffectMethods):
 
         Selected slopes are the largest of many; a p-value of them would be too small, so there is
         none.
+
+        Parameters
+        ----------
+        source, target : str, optional
+            The ends of the links; `"X"` is X at every lag, `"X(t-1)"` at one. A target is a
+            variable at time t.
         """
+        series = series_of(self)
+        variables = (*series.variables, *series.covariates)
+        if source is not None and source not in (*variables, *self.names):
+            raise self.no_variable(source, (*variables, *self.names))
+        if target is not None and target not in series.variables:
+            raise self.no_variable(target, series.variables)
         rows = [
             (*split(row.source), row.target, row.context, row.present, row.slope, row.error)
-            for row in series_of(self).slopes
+            for row in series.slopes
             if target in (None, row.target)
             and (source is None or source in (row.source, split(row.source)[0]))
         ]
-        return frame_of(
-            rows, columns=["source", "lag", "target", "context", "present", "slope", "error"]
-        )
+        columns = ["source", "lag", "target", "context", "present", "slope", "error"]
+        return because(frame_of(rows, columns=columns), "no such link is in the graphs")
 
     def at(self, name: str, lag: int) -> str:
         """With lags: the name of a variable so many steps ago: `at("X", 1)` is `X(t-1)`."""
-        known = series_of(self)
-        if name not in (*known.variables, *known.covariates) or not 0 <= lag <= known.lags:
+        series = series_of(self)
+        variables = (*series.variables, *series.covariates)
+        if name not in variables:
+            raise self.no_variable(name, variables)
+        if not 0 <= lag <= series.lags:
             raise OptionError(
-                f"there is no {name!r} at lag {lag}, expected a variable and a lag up to"
-                f" {known.lags}"
+                f"there is no {name!r} at lag {lag}, expected a lag up to {series.lags}"
             )
         return at(name, lag)
 
@@ -779,10 +798,7 @@ class ContextGraphs(EffectMethods):
         for left in self.left_out:
             if left.column == name:
                 return OptionError(f"{name} {words_about_absence(left)}")
-        return OptionError(
-            f"there is no variable {shortly(name)}{did_you_mean(name, known)} (expected one of"
-            f" {listed(map(repr, known), MOST_NAMES_SUGGESTED)})"
-        )
+        return OptionError(f"there is no variable {not_among(name, known)}")
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ContextGraphs):

@@ -4,7 +4,7 @@ over all lags.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import chain, product
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,9 +13,17 @@ import numpy as np
 
 from causalcontext.data.frames import frame_of, pd
 from causalcontext.data.windows import WindowCounts
-from causalcontext.errors import OptionError, value_text
+from causalcontext.errors import (
+    NoSuchNameError,
+    OptionError,
+    did_you_mean,
+    listed,
+    shortly,
+    value_text,
+)
 from causalcontext.graphs.lag_names import at, split
 from causalcontext.results.equations import tuples
+from causalcontext.results.settings import MOST_NAMES_SUGGESTED
 from causalcontext.views import Contexts
 
 if TYPE_CHECKING:
@@ -144,6 +152,26 @@ class SeriesFacts:
         )
 
 
+class ReadsByVariable(dict[str, Copy]):
+    """The copies of contexts by the variable that reads them; a wrong name is an error that says
+    which variables there are.
+    """
+
+    def __missing__(self, name: object) -> Copy:
+        raise NoSuchNameError(f"there is no variable {not_among(name, self)}")
+
+
+def not_among(name: object, known: Iterable[object]) -> str:
+    """A name that is none of the known ones, which one may be meant, and which there are.
+
+    >>> not_among("runof", ["rain", "runoff"])
+    "'runof'; did you mean 'runoff'? (expected one of 'rain' and 'runoff')"
+    """
+    names = list(known)
+    which = listed(map(repr, names), MOST_NAMES_SUGGESTED)
+    return f"{shortly(name)}{did_you_mean(name, names)} (expected one of {which})"
+
+
 class SummaryEdge(NamedTuple):
     """A link of the summary graph: at which lags, and in which contexts."""
 
@@ -159,10 +187,12 @@ class SummaryGraph:
     itself.
     """
 
-    __slots__ = ("all_contexts", "edges", "names")
+    __slots__ = ("_known", "all_contexts", "edges", "names")
 
     def __init__(self, names: Sequence[str], graphs: Mapping[Any, Graph]) -> None:
         self.names = tuple(names)
+        nodes = (split(node)[0] for graph in graphs.values() for node in graph.names)
+        self._known = tuple(dict.fromkeys((*self.names, *nodes)))  # covariates, too
         self.all_contexts = tuple(graphs)
         lags_and_contexts: dict[tuple[str, str, str], tuple[set[int], dict[Any, None]]] = {}
         for value, graph in graphs.items():
@@ -180,6 +210,9 @@ class SummaryGraph:
 
     def lags(self, source: str, target: str) -> tuple[int, ...]:
         """The lags at which the source acts on the target, in any context."""
+        for name in (source, target):
+            if name not in self._known:
+                raise OptionError(f"there is no variable {not_among(name, self._known)}")
         return tuple(
             sorted(
                 {

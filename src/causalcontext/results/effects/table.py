@@ -12,7 +12,15 @@ from typing import Any
 import numpy as np
 
 from causalcontext.data.frames import frame_of, pd
-from causalcontext.errors import NotYetError, OptionError, check_choice, check_level, shortly
+from causalcontext.errors import (
+    NotYetError,
+    OptionError,
+    check_choice,
+    check_level,
+    listed,
+    shortly,
+    value_text,
+)
 from causalcontext.graphs.endpoints import may_cause
 from causalcontext.graphs.lag_names import split
 from causalcontext.results.effects import asking
@@ -35,6 +43,7 @@ from causalcontext.results.effects.sets import (
     most_families,
     possible,
 )
+from causalcontext.results.empty import because
 from causalcontext.results.words import context_place
 
 LEVEL_COLUMNS = ["x_level", "reference", "of_level"]
@@ -115,6 +124,7 @@ LevelOptions = tuple[Any, Any]
 """The level of x that others are compared with, and the level of y that counts; None for what is
 not said.
 """
+NO_MECHANISMS = "no system variable has a possible cause among the others, in any context"
 FoundCoefficient = tuple[Estimate, MechanismFit, RowChoice]
 """A coefficient in one family of graphs, its fit, and the rows that it rests on."""
 
@@ -138,7 +148,17 @@ def effects(
         for pair in pairs
         for row in pair_rows(mechanics, *pair, level, contrasts(mechanics, *pair, *levels))
     ]
-    return framed(rows, columns(mechanics))
+    return because(framed(rows, columns(mechanics)), no_effects(x, y))
+
+
+def no_effects(x: str | None, y: str | None) -> str:
+    """The reason in words why a table of effects has no row.
+
+    >>> no_effects("X", None)
+    'no path leads from X in any context'
+    """
+    ends = [f" from {x}" if x is not None else "", f" to {y}" if y is not None else ""]
+    return f"no path leads{''.join(ends) or ' from a variable to another'} in any context"
 
 
 def check_levels_asked(x: str | None, y: str | None, levels: LevelOptions) -> None:
@@ -201,7 +221,10 @@ def effects_by_path(
                         _joined(said, answer.note),
                     )
                 )
-    return framed(rows, columns(mechanics, PATH_COLUMNS))
+    return because(
+        framed(rows, columns(mechanics, PATH_COLUMNS)),
+        f"no directed path leads from {x} to {y} in any context",
+    )
 
 
 def asked_pairs(
@@ -523,7 +546,7 @@ def mechanisms(mechanics: Mechanics, level: float) -> pd.DataFrame:
     order = sorted(
         rows, key=lambda row: (mechanics.result.position(row[1]), mechanics.result.position(row[0]))
     )
-    return framed(order, MECHANISM_COLUMNS)
+    return because(framed(order, MECHANISM_COLUMNS), NO_MECHANISMS)
 
 
 def _spread(mechanics: Mechanics, g: int, cause: int, effect: int) -> float:
@@ -652,9 +675,11 @@ def predict_intervention(
         for y in now
         if any(mechanics.leads(g, x, y) for x in fixed)
     ]
-    return framed(
+    table = framed(
         rows, ["context", "variable", "mean", "se", "low", "high", "now", "identified", "note"]
     )
+    where = "in any context" if context is None else f"in {value_text(context)}"
+    return because(table, f"no path leads from {listed(values, len(values))} {where}")
 
 
 def _prediction(
