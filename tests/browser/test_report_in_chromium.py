@@ -40,7 +40,7 @@ def pages(tmp_path_factory):
         "cut": cc.discover(one_sided_link(), cc.threshold("VPD", "best"), method="score-ac"),
     }
     for name, result in results.items():
-        result.report(folder / f"{name}.html")
+        result.report(folder / f"{name}.html", diagnose=name == "cut")
     return {name: folder / f"{name}.html" for name in results}
 
 

@@ -18,6 +18,7 @@ import causalcontext as cc
 from causalcontext.cli.app import app
 from causalcontext.diagnostics.best_cut import endpoints_at
 from causalcontext.report.html import tried_cuts
+from causalcontext.results.kept import answers_of
 from causalcontext.score.cuts import (
     CutColumns,
     CutResponse,
@@ -381,11 +382,49 @@ def test_the_report_has_the_profile_and_of_a_cut_a_slider_over_others(tmp_path):
         result.report(tmp_path / "r.html")
         page = (tmp_path / "r.html").read_text()
         assert "Where is the cut?" in page
-        assert ('id="cut-slider"' in page) == slider
+        assert 'id="cut-slider"' not in page
+        assert ("graphs with other cuts were not searched: result.report(" in page) == slider
         assert ("95 % interval 0" in page) == slider
+        result.report(tmp_path / "r.html", diagnose=True)
+        page = (tmp_path / "r.html").read_text()
+        assert ('id="cut-slider"' in page) == slider
+        assert "graphs with other cuts were not searched" not in page
         result.save(tmp_path / "r.json")
         cc.load(tmp_path / "r.json").report(tmp_path / "again.html")
-        assert "Where is the cut?" in (tmp_path / "again.html").read_text()
+        again = (tmp_path / "again.html").read_text()
+        assert "Where is the cut?" in again
+        assert ('id="cut-slider"' in again) == slider
+
+
+def test_graphs_with_other_cuts_are_searched_once_and_only_when_asked(tmp_path, monkeypatch):
+    result = cc.discover(drawn(500, 1), cc.threshold("X", "best"), method="score-ac")
+    searched = []
+    monkeypatch.setattr(
+        "causalcontext.report.html.endpoints_at",
+        lambda result, cut: searched.append(cut) or endpoints_at(result, cut),
+    )
+    result.report(tmp_path / "r.html")
+    assert not searched
+    result.report(tmp_path / "r.html", diagnose=True)
+    assert len(searched) > 10
+    asked = list(searched)
+    result.report(tmp_path / "r.html", diagnose=True)
+    assert searched == asked
+    result.save(tmp_path / "r.json")
+    cuts = answers_of(result).other_cuts
+    loaded = answers_of(cc.load(tmp_path / "r.json")).other_cuts
+    assert list(loaded) == list(cuts)
+    assert all((loaded[place] == cuts[place]).all() for place in cuts)
+
+
+def test_a_file_with_graphs_of_another_cut_is_damaged(tmp_path):
+    result = cc.discover(drawn(500, 1), cc.threshold("X", "best"), method="score-ac")
+    own = np.stack([graph.endpoints for graph in result.graphs.values()])
+    for wrong in ({result.cut.value + 1.0: own}, {result.cut.value: own[:1]}):
+        answers_of(result).other_cuts = wrong
+        result.save(tmp_path / "r.json")
+        with pytest.raises(cc.FileError, match="is damaged: other_cuts is of another cut"):
+            cc.load(tmp_path / "r.json")
 
 
 @pytest.mark.parametrize("lags", [None, 1])
@@ -396,7 +435,7 @@ def test_a_search_with_the_cut_that_was_found_is_the_result_itself(lags):
         lags=lags,
         method="score-ac",
     )
-    tried = tried_cuts(result, result.cut)
+    tried = tried_cuts(result)
     assert len(tried) > 10
     own = np.stack([graph.endpoints for graph in result.graphs.values()])
     assert (endpoints_at(result, result.cut.value) == own).all()

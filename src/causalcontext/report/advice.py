@@ -76,6 +76,7 @@ COMMANDS = {
     "diagnose()": "--diagnose",
     "result.diagnose()": "--diagnose",
     "result.second_opinion()": "--diagnose",
+    "result.report(path, diagnose=True)": "--diagnose",
     "second_opinion() compares both": "search again with --diagnose",
     "result.stability()": "causalcontext stability",
     "effects(x, y, by_path=True)": "causalcontext effects RESULT X Y --by-path",

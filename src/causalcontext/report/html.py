@@ -65,7 +65,7 @@ from causalcontext.results.changes import (
     verdict_on,
 )
 from causalcontext.results.cut import CUT, Cut
-from causalcontext.results.kept import answers_of, questions_left
+from causalcontext.results.kept import NOT_ASKED, answers_of, questions_left
 from causalcontext.results.levels_and_spreads import KINDS
 from causalcontext.results.notes import About, about
 from causalcontext.results.series import copies_in, series_of
@@ -133,12 +133,12 @@ def check_page(path: str | Path) -> None:
 
 
 def ask_for_report(result: ContextGraphs, progress: bool | Count = False) -> None:
-    """Ask a result what a full report shows: its diagnosis, another engine about differences, and
-    probabilities of edges. Nothing is asked of a cut search.
+    """Ask a result what a full report shows: its diagnosis, another engine about differences,
+    probabilities of edges, and graphs with other cuts. Nothing is asked of a cut search.
 
     Each question keeps its answer, so that what was asked before costs nothing. Another engine is
     asked after a search by tests with several contexts, probabilities after a search by scores,
-    which has orders to draw.
+    which has orders to draw, and graphs with other cuts where a cut was looked for and found.
     """
     if not result.final:
         return
@@ -148,6 +148,9 @@ def ask_for_report(result: ContextGraphs, progress: bool | Count = False) -> Non
     result.diagnose(progress=progress)
     if result.evidence is not None:
         result.probabilities()
+    kept = answers_of(result)
+    if may_try_cuts(searched) and kept.other_cuts is None:
+        kept.other_cuts = tried_cuts(searched)
 
 
 def page(
@@ -362,6 +365,8 @@ def answer(
             sentence_part += f"<p>{more} more {'is' if more == 1 else 'are'} not listed here.</p>"
         parts = f"<h2>What differs between the contexts?</h2>{sentence_part}"
     questions = [] if not result.final else questions_left(result)
+    if may_try_cuts(result) and answers_of(result).other_cuts is None:
+        questions.append(NOT_ASKED["cuts"])
     asked = (
         f"<h2>{NOT_ASKED_TITLE}</h2>{_list(printable(called(text)) for text in questions)}"
         if questions
@@ -654,13 +659,13 @@ def cut_panel(result: ContextGraphs) -> dict[str, Any] | None:
 
 
 def _tried(result: ContextGraphs, cut: Cut) -> dict[str, Any] | None:
-    """The graphs of searches with other cuts, the two sides of each, and one layout for all of
-    them.
+    """The graphs of searches with other cuts, as far as these were asked for, the two sides of
+    each, and one layout for all of them.
 
     All graphs are drawn in the layout of their union, so that nothing moves when the slider does.
     None where no other cut was searched.
     """
-    endpoints_by_cut = tried_cuts(result, cut)
+    endpoints_by_cut = answers_of(result).other_cuts or {}
     if len(endpoints_by_cut) < 2:
         return None
     places = sorted(endpoints_by_cut)
@@ -694,24 +699,32 @@ def _tried(result: ContextGraphs, cut: Cut) -> dict[str, Any] | None:
     } | drawn(result_layout(wide))
 
 
-def tried_cuts(result: ContextGraphs, cut: Cut) -> dict[float, Endpoints]:
+def may_try_cuts(result: ContextGraphs) -> bool:
+    """True where a single cut was found, and other places of it can be searched: in tables of at
+    most `MOST_SLIDER_VARIABLES` variables whose rows are in memory.
+    """
+    return (
+        result.cut is not None
+        and result.cut.verdict == CUT
+        and len(result.cuts) == 1
+        and len(result.cells.positions) == 1
+        and result.complete
+        and len(result.names) <= MOST_SLIDER_VARIABLES
+        and result.table is not None
+    )
+
+
+def tried_cuts(result: ContextGraphs) -> dict[float, Endpoints]:
     """The endpoints on both sides of the cut that was found, and of other places, by the place;
-    empty without a cut.
+    empty where none can be tried.
 
     Shape of each: (2, variables, variables). The ends of the interval of the cut and places over
-    its whole range are searched, the nearest first, until `MOST_SLIDER_SECONDS` are over. Tables
-    with more than `MOST_SLIDER_VARIABLES` have the cut that was found alone.
+    its whole range are searched, the nearest first, until `MOST_SLIDER_SECONDS` are over.
     """
-    if (
-        cut.verdict != CUT
-        or len(result.cuts) > 1
-        or len(result.cells.positions) > 1
-        or not result.complete
-    ):
+    cut = result.cut
+    if cut is None or not may_try_cuts(result):
         return {}
     endpoints_by_cut = {cut.value: np.stack([graph.endpoints for graph in result.graphs.values()])}
-    if len(result.names) > MOST_SLIDER_VARIABLES:
-        return endpoints_by_cut
     spread = np.unique(
         np.linspace(0, len(cut.places) - 1, MOST_SLIDER_CUTS - 2).round().astype(int)
     ).tolist()

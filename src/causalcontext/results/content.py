@@ -24,6 +24,7 @@ from causalcontext.data.dataset import Dataset, cell_values
 from causalcontext.data.files import write_whole
 from causalcontext.data.moments import Moments
 from causalcontext.errors import OptionError
+from causalcontext.graphs.endpoints import Endpoints
 from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.lag_names import at, split
 from causalcontext.kernels.arrays import Values
@@ -194,6 +195,7 @@ def to_dict(result: ContextGraphs) -> dict[str, Any]:
         )
         | ({} if kept.diagnosis is None else {"diagnosis": kept.diagnosis.to_list()})
         | ({} if kept.stability is None else {"stability": _stability_to_dict(kept.stability)})
+        | ({} if not kept.other_cuts else {"other_cuts": _cuts_to_dict(kept.other_cuts)})
         | ({} if result.wrong_cells is None else {"wrong_cells": result.wrong_cells.to_dict()})
         | ({"left_out": [asdict(left) for left in result.left_out]} if result.left_out else {})
         | (
@@ -298,6 +300,12 @@ def _stability_to_dict(stability: Stability) -> dict[str, Any]:
         "frequency": encoded(stability.frequency),
         "labels": labels,
     }
+
+
+def _cuts_to_dict(other_cuts: Mapping[float, Endpoints]) -> dict[str, Any]:
+    """The endpoints below and above places of a cut: shape (places, 2, variables, variables)."""
+    endpoints = np.stack(list(other_cuts.values())).astype(np.int64)
+    return {"places": list(other_cuts), "endpoints": encoded(endpoints)}
 
 
 def _change_to_list(contexts: Sequence[Any], change: Change) -> list[Any]:

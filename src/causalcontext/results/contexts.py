@@ -523,8 +523,9 @@ class ContextGraphs(EffectMethods):
         ----------
         first, second : context value, optional
             The contexts to compare. Without them all contexts are compared, two at a time, with
-            one of them that context with every other. `q` is adjusted for the differences between
-            the two contexts of a row.
+            one of them that context with every other. A search compares up to three contexts at
+            its end; of more, the first call does. `q` is adjusted for the differences between the
+            two contexts of a row.
         alpha : float, optional
             The level of claims, by default that of the search.
 

@@ -6,10 +6,13 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from causalcontext.data.files import as_path
 from causalcontext.diagnostics.findings import Diagnosis
 from causalcontext.diagnostics.stability import MARKS, Stability
 from causalcontext.errors import CausalContextError, FileError
+from causalcontext.graphs.endpoints import Endpoint, Endpoints
 from causalcontext.results.content import (
     FORMAT,
     RESULT_FORMAT_VERSION,
@@ -95,7 +98,21 @@ def _with_answers(result: ContextGraphs, content: dict[str, Any]) -> ContextGrap
         answers.diagnosis = Diagnosis.from_list(content["diagnosis"])
     if "stability" in content:
         answers.stability = _stability(result, content["stability"])
+    if "other_cuts" in content:
+        answers.other_cuts = _other_cuts(result, content["other_cuts"])
     return with_answers(result, answers)
+
+
+def _other_cuts(result: ContextGraphs, stored: dict[str, Any]) -> dict[float, Endpoints]:
+    """The endpoints below and above other places of a cut, if they are those of a result."""
+    endpoints = decoded(stored["endpoints"])
+    places = stored["places"]
+    shape = (len(places), 2, len(result.names), len(result.names))
+    marks = [end.value for end in Endpoint]
+    known = result.cut is not None and result.cut.value in places
+    if not known or endpoints.shape != shape or not np.isin(endpoints, marks).all():
+        raise ValueError("other_cuts is of another cut or other variables, or holds no endpoints")
+    return dict(zip(places, endpoints.astype(np.int8), strict=True))
 
 
 def _stability(result: ContextGraphs, content: dict[str, Any]) -> Stability:

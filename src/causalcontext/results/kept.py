@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from causalcontext.graphs.endpoints import Endpoints
 from causalcontext.model_checks.violations import Violation
 from causalcontext.results.evidence import HiddenSuspicion
 
@@ -44,6 +45,9 @@ class KeptAnswers:
         Orders of the variables that were drawn by their score, or why there are none.
     draws : EffectDraws or str, optional
         Graphs and effects over these orders.
+    other_cuts : mapping from float to array of shape (2, variables, variables), optional
+        Of a cut that was found: the endpoints below and above other places of it, and below and
+        above itself; asked for a report with a diagnosis.
     compared : dict
         The differences between two contexts, by the places of the contexts, before doubts about the
         model and other methods are weighed.
@@ -58,6 +62,7 @@ class KeptAnswers:
     opinion: ContextGraphs | str | None = None
     orders: OrderDraws | str | None = None
     draws: EffectDraws | str | None = None
+    other_cuts: Mapping[float, Endpoints] | None = None
     compared: dict[tuple[int, int], tuple[Change, ...]] = field(default_factory=dict)
     claims: tuple[Claim, ...] | str | None = None
 
@@ -124,6 +129,7 @@ NOT_ASKED = {
     ),
     "opinion": "differences are candidates until score-ac is asked: result.second_opinion()",
     "stability": "whether edges are found again was not asked: result.stability()",
+    "cuts": "graphs with other cuts were not searched: result.report(path, diagnose=True)",
 }
 """The questions that a report names as long as they were not asked."""
 

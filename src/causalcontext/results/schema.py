@@ -179,6 +179,7 @@ def check_content(content: Mapping[str, Any]) -> None:
                 "frequency": array,
                 "labels": [(position, position, [([graph], between(0.0, 1.000001))])],
             },
+            "other_cuts?": {"places": [float, ...], "endpoints": array},
             "evidence": none_or(_evidence(count, contexts)),
             "moments": none_or({...: array}),
             "rows?": {
