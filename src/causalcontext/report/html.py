@@ -144,7 +144,7 @@ def ask_for_report(result: ContextGraphs, progress: bool | Count = False) -> Non
         return
     searched = result.searched
     if result.evidence is None and len(searched.contexts) > 1:
-        ask_other_engine(searched)
+        ask_other_engine(searched, progress is True)
     result.diagnose(progress=progress)
     if result.evidence is not None:
         result.probabilities()

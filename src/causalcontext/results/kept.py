@@ -124,14 +124,15 @@ def with_answers(result: ContextGraphs, answers: KeptAnswers) -> ContextGraphs:
 
 
 NOT_ASKED = {
-    "diagnosis": (
-        "model checks, hidden common causes and support were not asked about: result.diagnose()"
+    "diagnosis": "model checks, hidden common causes and support: result.diagnose()",
+    "opinion": (
+        "whether score-ac confirms the differences, which are candidates until then:"
+        " result.second_opinion()"
     ),
-    "opinion": "differences are candidates until score-ac is asked: result.second_opinion()",
-    "stability": "whether edges are found again was not asked: result.stability()",
-    "cuts": "graphs with other cuts were not searched: result.report(path, diagnose=True)",
+    "stability": "whether edges are found again in other samples: result.stability()",
+    "cuts": "graphs with other cuts: result.report(path, diagnose=True)",
 }
-"""The questions that a report names as long as they were not asked."""
+"""The questions that print and report name, below the words "not asked", until they are asked."""
 
 
 def questions_left(result: ContextGraphs) -> list[str]:
