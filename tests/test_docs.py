@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from causalcontext.results.contexts import PUBLIC
+
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 LONG = {
@@ -98,6 +100,19 @@ def test_code_that_pages_name_exists():
             if not (folder.is_dir() or folder.with_suffix(".py").is_file()):
                 missing.append(f"{page.name}: no module {module}")
     assert missing == []
+
+
+def test_pages_name_what_a_result_has_for_users():
+    """Other attributes are for the package alone; decisions tell of former names."""
+    unknown = {}
+    for page in PAGES:
+        if "decisions" in page.parts:
+            continue
+        text = page.read_text(encoding="utf-8").replace("result.json", "")
+        named = set(re.findall(r"\bresult\.([a-z_]+)", text))
+        if named - set(PUBLIC):
+            unknown[page.name] = named - set(PUBLIC)
+    assert unknown == {}
 
 
 def test_the_readme_leads_to_the_list_of_every_page():
