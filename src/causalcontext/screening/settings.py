@@ -642,6 +642,11 @@ LARGEST_SHARE_OF_A_NEAR_CODE = 0.15
 NEIGHBOURS_OF_A_CODE = 20
 """Nearest values that say how dense values are at a near code (values)."""
 
+VALUES_BESIDE_A_CODE = 3
+"""Nearest different values that a code beyond the ends of a fine number must be oftener than
+(values). Logarithms of counts have a 0 of their own, which is as frequent as its neighbours
+(`test_zeros_of_logarithms_of_counts_are_no_codes`). Chosen, not measured."""
+
 LARGEST_CHANCE_OF_A_CODE = 1e-6
 """The probability that a Poisson law gives the count of a near code among other values, with the
 mean of one step among their nearest (a probability). In the tail of a rounded amount some value
