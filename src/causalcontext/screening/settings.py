@@ -159,6 +159,10 @@ MOST_WRONG_OF_A_NEAR_COPY = 0.1
 ratio): 5 % of two equal halves. Chosen, not measured; at double, a test for a disease that is wrong
 in a tenth of the rows would be a copy of it."""
 
+FEWEST_ROWS_OF_A_TRACE = 10
+"""Rows of every context that must say that a number hardly varies there (rows). Chosen, not
+measured; a spread below `LARGEST_TRACE` comes by chance in 10 rows of no number."""
+
 FEWEST_ROWS_WITHOUT_A_VALUE = 10
 """Rows of a context in which a column has no value, before it is left out (rows). Chosen, not
 measured; with fewer rows a few gaps by chance leave a level empty."""
