@@ -21,6 +21,7 @@ from causalcontext.screening.settings import (
     FEWEST_ROWS_OF_A_TRACE,
     FEWEST_ROWS_WITHOUT_A_VALUE,
     LARGEST_TRACE,
+    LARGEST_VALUE,
     LEAST_NATS_OF_A_FUNCTION,
     LEVELS_IN_ANY_TABLE,
     MOST_COLUMNS_OF_SPELLINGS,
@@ -213,6 +214,8 @@ def _is_trace_inside(cells: ColumnCells, codes: Ints) -> bool:
         code = codes[rows][known]
         count = np.bincount(code)
         if np.count_nonzero(count) < 2 or count[count > 0].min() < FEWEST_ROWS_OF_A_TRACE:
+            return False
+        if np.abs(values).max() > LARGEST_VALUE:  # whose squares overflow
             return False
         values = values - values.mean()
         squares = np.bincount(code, values**2) - np.bincount(code, values) ** 2 / np.maximum(
