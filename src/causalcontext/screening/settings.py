@@ -242,6 +242,20 @@ MOST_CONTEXTS_ONE_BY_ONE = 8
 """Contexts within which each relation is looked for (contexts). Chosen, not measured; it bounds
 time, and relations in every one of nine contexts are not found."""
 
+MOST_LEVELS_OF_LINES = 50
+"""Levels of a column within which lines are looked for (levels), as many as a category may have. It
+bounds time."""
+
+FEWEST_ROWS_OF_A_LEVEL_LINE = 8
+"""Rows of a level that say whether it has a line (rows). Chosen, not measured."""
+
+LEAST_SHARE_OF_LEVEL_LINES = 0.8
+"""Rows of all levels that are asked (a share of rows). Chosen, not measured."""
+
+LARGEST_ROUNDING_OF_A_LEVEL_LINE = 0.03
+"""What rounding may leave over beside a line of a level (standard deviations in the level): as much
+as the closest mechanisms leave, see `LARGEST_TRACE`."""
+
 LEAST_SHARE_OF_DIFFERENT_ROWS = 0.1
 """The share of different rows from which on equal rows are copies, up to ten of each (a share of
 rows). With fewer, numbers of few values repeat together because one of them determines the others.
@@ -267,6 +281,10 @@ MOST_SCORED_OF_MANY = 3
 TIE_OF_SCORES = 3.0
 """Scores that are nearer say nothing, and the column goes that looks made, by its missing cells,
 its name, or a plainer function (nats). Chosen, not measured: odds of 20 to 1."""
+
+ROUNDING_OF_SCORES = 1e-3
+"""The same where two columns look alike, so that their names would decide (nats): copies in other
+units have the same score but for rounding. Chosen, not measured."""
 
 TIE_OF_NAMES = 10.0
 """The same where a name such as total says which one was made (nats): the scores must say more.
