@@ -250,6 +250,19 @@ def test_an_amount_for_each_of_a_count(seed: int, digits: int | None) -> None:
     assert left_out(table.assign(x_each=each + 0.05 * each.std() * own)) == {}
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_a_combination_of_categories_goes_and_its_parts_stay(seed: int) -> None:
+    """Also where one of them is written as 0 and 1; dummies make no category of themselves."""
+    table = clean(seed)
+    table["smoker"] = np.random.default_rng([seed, 5]).integers(0, 2, len(table))
+    both = table.region + ", " + np.where(table.smoker == 1, "smoker", "none")
+    assert left_out(table.assign(class_of=both)) == {
+        "class_of": "is a combination of region and smoker"
+    }
+    dummies = {f"is_{level}": (table.region == level) * 1 for level in ("east", "north")}
+    assert list(left_out(table.assign(**dummies))) == list(dummies)
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_of_a_number_and_its_logistic_function_the_scores_choose(seed: int) -> None:
     """Whatever the names are: links of the number are straight, those of the other one are not."""

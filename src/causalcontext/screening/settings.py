@@ -234,6 +234,13 @@ LEAST_NATS_OF_A_FUNCTION = 30.0
 context (nats), by the number of ways to arrange the rows. All pairs of 1,000 columns make up for 14
 nats, about half of it. Two equal halves take 47 rows, and 91 at double."""
 
+LEAST_SHARE_OF_COMBINATIONS = 0.75
+"""Combinations of the levels of columns that more of must occur for a category to be made of them
+(a share of those possible): of two dummies of three levels .75 occur, of three .375. Not tuned."""
+
+MOST_PARTS_OF_A_COMBINATION = 6
+"""Columns that a category may be a combination of (columns). It bounds time."""
+
 ROWS_OF_A_SEARCH = 2000
 """Rows of a long table in which sums, shares and levels are looked for, before all rows confirm
 them (rows). It bounds time; at half, sums of 1,000 columns have no spare rows."""
