@@ -38,6 +38,7 @@ NOT_VARIABLES = {
         np.r_[np.arange(ROWS - 15), RNG.integers(0, ROWS - 15, 15)],
         Why.IDENTIFIER,
     ),
+    "keys of sixteen digits": (10**15 + RNG.permutation(ROWS), Why.IDENTIFIER),
     "keys": ([f"K-{place}" for place in RNG.permutation(ROWS)], Why.IDENTIFIER),
     "days": (DAYS, Why.DATE),
     "days as text": (DAYS.strftime("%d/%m/%Y"), Why.DATE),

@@ -262,8 +262,10 @@ def _are_times(families: Sequence[type]) -> bool:
 
 def _is_constant(values: Values) -> bool:
     """True if all values are one number, but for rounding: their range is
-    `ROUNDING_SHARE_OF_LARGEST` of the largest one.
+    `ROUNDING_SHARE_OF_LARGEST` of the largest one. Whole numbers have no rounding.
     """
+    if values.dtype.kind in "iu":
+        return bool((values == values[0]).all())
     if values[0] != values[values.size // 2] and not np.isclose(
         values[0], values[values.size // 2], 1e-9, 0.0
     ):
