@@ -32,6 +32,7 @@ from causalcontext.screening.columns import (
     cells_of_column,
     has_intervals,
     why_no_variable,
+    words_about_quantities,
 )
 from causalcontext.screening.contexts import (
     copies_of_contexts,
@@ -263,9 +264,18 @@ def screened(table: Any, asked: Asked) -> tuple[Any, Sequence[str] | None, Scree
     about_contexts = (words_about_equal_contexts(levels_of_contexts),)
     out = {left.column for left in left_out}
     rewritten, about_spellings = _rewritten_text(cells, {*out, *numbers}, rows, asked.convert)
+    no_levels = {*out, *numbers, *problems, *asked.declared}
+    about_quantities = words_about_quantities(
+        [column for name, column in texts.items() if name not in no_levels]
+    )
     screening = Screening(
         left_out,
-        (*filter(None, about_contexts), *sentences, *about_spellings),
+        (
+            *filter(None, about_contexts),
+            *sentences,
+            *about_spellings,
+            *filter(None, (about_quantities,)),
+        ),
         (*notes, *_notes_on_durations(texts)),
         tuple(problems.values()),
         tuple(problems),
