@@ -250,7 +250,7 @@ def words_about_equal_contexts(contexts: Mapping[str, tuple[Codes, Sequence[obje
     words = "it" if len(clauses) == 1 else "them"
     return (
         f"of the contexts {listed(clauses)}: no rows tell their links apart, so that links at them"
-        f" may be false; leave {words} out of context= and of the table"
+        f" may be false; leave {words} out of the contexts and of the table"
     )
 
 
