@@ -73,6 +73,11 @@ from causalcontext.results.notes import About, ResultNote, divided, was_cut
 from causalcontext.results.outcome import DataSummary, Outcome, Settings
 from causalcontext.results.thin import with_thin_levels
 from causalcontext.results.untested import words_about_untested
+from causalcontext.score.constants import (
+    constant_columns,
+    evident_constants,
+    words_about_constants,
+)
 from causalcontext.score.options import ScoreOptions
 from causalcontext.screening.cells import POINT
 from causalcontext.screening.columns import NAMES_OF_INDEX
@@ -909,6 +914,8 @@ def _result(
     codes = words_about_codes(codes_for_missing(data)) if task.screening is NOTHING else ""
     warnings = (*([codes] if codes else []), *warnings)
     of_search, how_made = divided(outcome.notes)
+    if windows is None and not sampled:
+        warnings = (*_warnings_of_constants(data, told=outcome.evidence is not None), *warnings)
     ends = zip(data.values, outcome.endpoints, strict=True)
     graphs = {value: Graph(names, endpoints, outcome.kind) for value, endpoints in ends}
     result = ContextGraphs(
@@ -1004,6 +1011,17 @@ def _summary(task: Task, outcome: Outcome) -> DataSummary:
         levels = tuple(levels_by_name.get(split(node)[0], ()) for node in windows.nodes)
     return DataSummary(
         rows, lost, statistics.missing_context, emptied, kinds, statistics.fingerprint, levels
+    )
+
+
+def _warnings_of_constants(data: Dataset, told: bool) -> tuple[str, ...]:
+    """The warnings about columns that have one value in some contexts, but for those that a search
+    by scores has `told`.
+    """
+    known = constant_columns(data) if told else {}
+    constant = evident_constants(data)
+    return words_about_constants(
+        data, {place: cells for place, cells in constant.items() if place not in known}
     )
 
 

@@ -38,6 +38,7 @@ NOT_VARIABLES = {
         np.r_[np.arange(ROWS - 15), RNG.integers(0, ROWS - 15, 15)],
         Why.IDENTIFIER,
     ),
+    "keys of sixteen digits": (10**15 + RNG.permutation(ROWS), Why.IDENTIFIER),
     "keys": ([f"K-{place}" for place in RNG.permutation(ROWS)], Why.IDENTIFIER),
     "days": (DAYS, Why.DATE),
     "days as text": (DAYS.strftime("%d/%m/%Y"), Why.DATE),
@@ -247,3 +248,26 @@ def test_durations_are_read_in_seconds() -> None:
     assert result.union.mark("wait", "X") != ""
     assert any("wait holds durations, and is read in seconds" in note for note in result.notes)
     assert cc.check(table, "R").usable
+
+
+def test_text_that_begins_with_numbers_is_told():
+    """Ranges, fractions and lengths in feet are quantities that no rule reads; cities, groups of
+    few levels, dates and what the caller declares are none.
+    """
+    sizes = RNG.integers(20, 60, ROWS)
+    quantities = {
+        "ranges": [f"{size}-{size + 5}" for size in sizes],
+        "parts": [f"{size}/60" for size in sizes],
+        "feet": [f"{size // 12}'{size % 12}\"" for size in sizes],
+    }
+    for name, values in quantities.items():
+        (said,) = found_in(values).told
+        assert said.startswith("text that begins with numbers is searched as levels"), name
+        assert repr(min(values)) in said
+        assert screened(table(W=values), Asked("R", kinds={"W": "categorical"}))[2].told == ()
+    for values in (
+        [f"{size // 10}0-{size // 10}9" for size in sizes],
+        [f"city {size}" for size in sizes],
+        [f"2021-03-{size % 28 + 1:02d}" for size in sizes],
+    ):
+        assert found_in(values).told == ()

@@ -112,3 +112,55 @@ def test_a_truth_value_of_a_table_asks_for_a_context():
     assert result.changes(first, second).equals(result.changes(False, True))
     with pytest.raises(cc.OptionError, match="there is no context 0"):
         result.changes(0, 1)
+
+
+@pytest.mark.parametrize("noise", [1e-9, 1e-3])
+def test_a_code_with_a_trace_of_noise_is_left_out(noise):
+    values = np.where(WET, 12.0, -3.0) + noise * RNG.standard_normal(ROWS)
+    assert [left.column for left in found_in(values).left_out] == ["W"]
+    assert found_in(values, kept=["W"]).left_out == ()
+    heaps = np.where(WET, 12.0, -3.0) + 0.3 * RNG.standard_normal(ROWS)
+    assert found_in(heaps).left_out == ()
+
+
+def test_contexts_that_are_copies_or_functions_of_each_other_are_told():
+    x, y = RNG.standard_normal((2, ROWS))
+    finer = np.where(WET, RNG.choice(["a", "b"], ROWS), RNG.choice(["c", "d"], ROWS))
+    coin = RNG.choice(["heads", "tails"], ROWS)
+    table = pd.DataFrame({"X": x, "Y": y, "R": WET.astype(int), "S": np.where(WET, "w", "d")})
+    table = table.assign(F=finer, coin=coin)
+    told = {
+        ("R", "S"): ["S is a copy of R"],
+        ("S", "R"): ["R is a copy of S"],
+        ("R", "F"): ["R is a function of F"],
+        ("F", "coin"): [],
+    }
+    for names, clauses in told.items():
+        part = table[["X", "Y", *names]]
+        sentences = screened(part, Asked(list(names)))[2].told
+        assert [
+            f"of the contexts {clause}:" in said for clause in clauses for said in sentences
+        ] == [True] * len(clauses)
+        assert len(sentences) == len(clauses)
+
+
+@pytest.mark.parametrize("method", ["auto", "pc-ac", "fci-ac"])
+@pytest.mark.parametrize("kind", ["number", "count", "category", "flag"])
+def test_a_column_with_one_value_in_a_context_is_told_by_every_method(method, kind):
+    rng = np.random.default_rng([2, len(kind)])
+    elsewhere = {
+        "number": rng.standard_normal(ROWS),
+        "count": rng.poisson(3.0, ROWS),
+        "category": rng.choice(["b", "c"], ROWS),
+        "flag": rng.integers(0, 2, ROWS),
+    }[kind]
+    x, y = rng.standard_normal((2, ROWS))
+    off = "b" if kind == "category" else 0
+    table = pd.DataFrame({"X": x, "Y": x + y, "R": np.where(WET, "wet", "dry")})
+    told = cc.discover(table.assign(W=np.where(WET, elsewhere, off)), "R", method=method).warnings
+    assert [said.startswith("W is the same in every row where R is dry") for said in told].count(
+        True
+    ) == 1
+    varied = cc.discover(table.assign(W=elsewhere), "R", method=method).warnings
+    rare = cc.discover(table.assign(W=(rng.random(ROWS) < 0.005) * 1), "R", method=method).warnings
+    assert not any("is the same in every row" in said for said in (*varied, *rare))

@@ -466,3 +466,16 @@ def test_a_repeated_number_in_the_tail_of_an_amount_is_no_code():
     warmth[:60] = 0.0
     (told,) = mended(read_table({"warmth": warmth, "other": other}, None)).told
     assert "60 cells of 0" in told
+
+
+@pytest.mark.parametrize(
+    "made", [np.log1p, np.sqrt, np.arcsinh, lambda counts: np.log2(1 + counts)]
+)
+@pytest.mark.parametrize("mean", [2.5, 4.0, 6.0])
+def test_zeros_of_logarithms_of_counts_are_no_codes(made, mean):
+    """The first gap of such a grid is its widest, but hardly wider than the second."""
+    for seed in SEEDS:
+        table = table_of(seed)
+        counts = np.random.default_rng([seed, 9]).poisson(mean, len(table))
+        finding = mended(read_table(table.assign(D=made(counts)), "R"), "raise", False, False)
+        assert finding.told == ()

@@ -144,6 +144,22 @@ FORMS: dict[str, tuple[Callable[[Table], Made], str]] = {
         lambda t: {"x2": t.groupby("ward").dose.rank()},
         "is a function of dose within every value of ward",
     ),
+    "another unit in every class": (
+        lambda t: {"x2": t.dose * t.region.map({"east": 1.0, "north": 0.7, "south": 1.4})},
+        "is a linear function of dose within every value of region",
+    ),
+    "standard within classes": (
+        lambda t: {"x2": t.groupby("region").dose.transform(lambda x: (x - x.mean()) / x.std())},
+        "is a linear function of dose within every value of region",
+    ),
+    "number in one class": (
+        lambda t: {"x2": np.where(t.region == "south", t.dose, 0.0)},
+        "is a linear function of dose within every value of region",
+    ),
+    "differences from the means of contexts": (
+        lambda t: {"a2": t.dose - t.groupby("ward").dose.transform("mean")},
+        "is a linear function of dose and ward",
+    ),
     "prediction with squares": (
         lambda t: {"x2": regression(t.stay, t.dose, t.dose**2, t.age, t.age**2)},
         "is a quadratic function of age and dose",
@@ -219,6 +235,42 @@ def test_what_is_said_holds_in_plain_numpy(form: str, logs: bool) -> None:
             naive_relation(table, one.column, [other for other in one.of if other != part], logs)
             > 1e-3
         )
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("digits", [None, 2])
+def test_an_amount_for_each_of_a_count(seed: int, digits: int | None) -> None:
+    """No sum and no product: the count and 1 make the divisor."""
+    table = clean(seed)
+    table["visits"] = np.random.default_rng([seed, 3]).poisson(2.5, len(table))
+    each = table.dose / (1 + table.visits)
+    found = left_out(table.assign(x_each=each if digits is None else each.round(digits)))
+    assert found == {"x_each": "is a linear function of dose within every value of visits"}
+    own = np.random.default_rng([seed, 4]).normal(size=len(table))
+    assert left_out(table.assign(x_each=each + 0.05 * each.std() * own)) == {}
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_combination_of_categories_goes_and_its_parts_stay(seed: int) -> None:
+    """Also where one of them is written as 0 and 1; dummies make no category of themselves."""
+    table = clean(seed)
+    table["smoker"] = np.random.default_rng([seed, 5]).integers(0, 2, len(table))
+    both = table.region + ", " + np.where(table.smoker == 1, "smoker", "none")
+    assert left_out(table.assign(class_of=both)) == {
+        "class_of": "is a combination of region and smoker"
+    }
+    dummies = {f"is_{level}": (table.region == level) * 1 for level in ("east", "north")}
+    assert list(left_out(table.assign(**dummies))) == list(dummies)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_of_a_number_and_its_logistic_function_the_scores_choose(seed: int) -> None:
+    """Whatever the names are: links of the number are straight, those of the other one are not."""
+    table = clean(seed)
+    standard = (table.dose - table.dose.mean()) / table.dose.std()
+    for name in ("a", "z"):
+        made = {name: 1.0 / (1.0 + np.exp(-2.0 * standard))}
+        assert list(left_out(table.assign(**made))) == [name]
 
 
 @pytest.mark.parametrize("seed", range(8))

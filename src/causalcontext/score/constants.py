@@ -20,7 +20,8 @@ from causalcontext.data.coarse import few_valued
 from causalcontext.data.columns import Kind
 from causalcontext.data.dataset import Dataset, complete_rows, some_rows
 from causalcontext.errors import listed
-from causalcontext.kernels.arrays import Bools, Floats
+from causalcontext.kernels.arrays import Bools, Floats, Ints
+from causalcontext.screening.settings import LEAST_NATS_OF_A_FUNCTION
 
 CONSTANT_BELOW = 1e-6
 """A spread in one context, in units of that over all rows, that is rounding or a device that is
@@ -30,6 +31,8 @@ TRACE = 0.1
 """The spread of a constant in units of that in the other contexts. With .001 and .1 every link and
 claim among the other columns was that of the table without the column, in lines, curves and mixed
 tables; with none, arrows were turned."""
+ROWS_OF_A_GLANCE = 50
+"""Rows of a context that are looked at before all (rows); nothing but time depends on it."""
 SPREADS_KEYS = 1e4
 """Sums of squares of a row in standard units times this: their fractions put rows in an order that
 says nothing.
@@ -70,6 +73,45 @@ def constant_columns(table: Dataset) -> dict[int, tuple[int, ...]]:
         for place, constant in found.items()
         if not _is_coarse_elsewhere(table, place, constant)
     }
+
+
+def evident_constants(table: Dataset) -> dict[int, tuple[int, ...]]:
+    """The positions of the columns of any kind that have one value in some contexts, and not by
+    chance, with these contexts.
+
+    Of n rows of a context all have a value that a share p of the rows of the other contexts has
+    with probability p^n, whose logarithm must be below -`LEAST_NATS_OF_A_FUNCTION`.
+    """
+    complete = complete_rows(table)
+    rows_of_cells = [
+        np.flatnonzero(complete & (table.codes == cell))
+        for cell in range(len(table.contexts.cells))
+    ]
+    constant: dict[int, tuple[int, ...]] = {}
+    for place in table.system:
+        column = np.asarray(table.columns[place], dtype=np.float64)
+        cells = tuple(
+            cell
+            for cell, rows in enumerate(rows_of_cells)
+            if _is_evident(column, rows, int(complete.sum()), complete)
+        )
+        if cells:
+            constant[place] = cells
+    return constant
+
+
+def _is_evident(column: Floats, rows: Ints, count: int, complete: Bools) -> bool:
+    """Whether a column has one value in the rows of a context, beyond chance by the other ones.
+
+    `complete` is True in all rows that count, which are `count`. Most columns differ in a few rows.
+    """
+    if len(rows) < 2 or (column[rows[:ROWS_OF_A_GLANCE]] != column[rows[0]]).any():
+        return False
+    if len(rows) == count or (column[rows] != column[rows[0]]).any():
+        return False
+    others = np.count_nonzero(complete & (column == column[rows[0]])) - len(rows)
+    share = (others + 1) / (count - len(rows) + 1)
+    return bool(-len(rows) * np.log(share) > LEAST_NATS_OF_A_FUNCTION)
 
 
 def with_traces(table: Dataset, found: Mapping[int, tuple[int, ...]]) -> Dataset:

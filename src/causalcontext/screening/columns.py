@@ -22,6 +22,7 @@ import numpy as np
 from causalcontext.data.as_written import FEWEST_DATES, written_dates
 from causalcontext.data.columns import Column, number_text, plain_values, value_families
 from causalcontext.data.frames import is_missing, numbered
+from causalcontext.errors import listed
 from causalcontext.kernels.arrays import Bools, Codes, Floats, Ints, Values
 from causalcontext.screening.left_out import LeftOut, Why
 from causalcontext.screening.settings import (
@@ -34,6 +35,7 @@ from causalcontext.screening.settings import (
     LEAST_DIFFERENT_SHARE_OF_AN_ID,
     LEAST_EXCESS_OF_AN_ID,
     LEVELS_IN_ANY_TABLE,
+    MOST_COLUMNS_OF_THE_WARNING,
     MOST_LETTERS_SHOWN,
     MOST_LEVELS_OF_A_COLUMN,
     MOST_LEVELS_PER_ROW,
@@ -68,6 +70,7 @@ _ZONE = r"(?:Z| ?UTC|[+-]\d{2}:?\d{2})?"
 _DATE = re.compile(
     rf"{_WEEKDAY}(?:{'|'.join(_DAYS)})(?:[T, ]+{_CLOCK})?{_ZONE}|{_CLOCK}", re.IGNORECASE
 )
+_NUMBER_FIRST = re.compile(r"\s*[<>~≈=(\[]{0,2}\s*[-+−]?\d")
 _TIMES = ("date", "datetime", "time", "Timestamp", "Period")
 
 
@@ -262,8 +265,10 @@ def _are_times(families: Sequence[type]) -> bool:
 
 def _is_constant(values: Values) -> bool:
     """True if all values are one number, but for rounding: their range is
-    `ROUNDING_SHARE_OF_LARGEST` of the largest one.
+    `ROUNDING_SHARE_OF_LARGEST` of the largest one. Whole numbers have no rounding.
     """
+    if values.dtype.kind in "iu":
+        return bool((values == values[0]).all())
     if values[0] != values[values.size // 2] and not np.isclose(
         values[0], values[values.size // 2], 1e-9, 0.0
     ):
@@ -452,6 +457,33 @@ def _why_no_category(name: str, levels: Sequence[Any], rows: int) -> LeftOut | N
             name, Why.LEVELS, f"has {count:,} levels in {rows:,} rows, such as {shown!r}"
         )
     return None
+
+
+def words_about_quantities(columns: Sequence[ColumnCells]) -> str:
+    """One sentence on columns of text whose levels, more than `LEVELS_IN_ANY_TABLE`, all begin with
+    a number, as ranges and fractions do; empty without any. Intervals of a category are none.
+    """
+    clauses = []
+    for cells in columns:
+        if cells.values is not None or set(cells.families) != {str} or has_intervals(cells.column):
+            continue
+        occurring = np.flatnonzero(np.bincount(cells.codes[cells.codes >= 0])).tolist()
+        levels = [cells.levels[level] for level in occurring]
+        if len(levels) > LEVELS_IN_ANY_TABLE and _all_begin(_NUMBER_FIRST, levels):
+            first, second = (repr(_shown(level)) for level in sorted(levels)[:2])
+            clauses.append(f"{cells.name} ({len(levels):,} levels such as {first} and {second})")
+    if not clauses:
+        return ""
+    return (
+        f"text that begins with numbers is searched as levels without an order:"
+        f" {listed(clauses, MOST_COLUMNS_OF_THE_WARNING, 'column')}; if it holds quantities, write"
+        " each as one number"
+    )
+
+
+def _all_begin(pattern: re.Pattern[str], texts: Sequence[str]) -> bool:
+    """True if all texts begin so; the first ones soon tell."""
+    return all(pattern.match(text) is not None for text in texts)
 
 
 def _all_match(pattern: re.Pattern[str], texts: Sequence[str]) -> bool:

@@ -18,7 +18,10 @@ from causalcontext.screening.cells import merged_levels
 from causalcontext.screening.columns import ColumnCells
 from causalcontext.screening.left_out import LeftOut, Why
 from causalcontext.screening.settings import (
+    FEWEST_ROWS_OF_A_TRACE,
     FEWEST_ROWS_WITHOUT_A_VALUE,
+    LARGEST_TRACE,
+    LARGEST_VALUE,
     LEAST_NATS_OF_A_FUNCTION,
     LEVELS_IN_ANY_TABLE,
     MOST_COLUMNS_OF_SPELLINGS,
@@ -37,8 +40,9 @@ def copies_of_contexts(
     `system` are the cells of the columns that may be searched; `contexts` holds the level of every
     row, -1 where there is none, and the values of these levels, by the name of the context. A
     column of text, categories or few numbers is held against each context, then against their
-    combination. A number of many values is asked only whether it has one value in every context: a
-    context that is a step of a number stays, since that may be declared by `cc.threshold`.
+    combination. A number of many values is asked only whether it has one value in every context, or
+    one with a trace of noise: a context that is a step of a number stays, since that may be
+    declared by `cc.threshold`.
     """
     joined = _joined([codes for codes, _ in contexts.values()])
     for cells in system:
@@ -48,6 +52,9 @@ def copies_of_contexts(
                 yield LeftOut(
                     cells.name, Why.CONTEXT, f"is a function of {listed(contexts)}", tuple(contexts)
                 )
+            elif _is_trace_inside(cells, joined):
+                reason = f"is a function of {listed(contexts)} with a trace of noise"
+                yield LeftOut(cells.name, Why.CONTEXT, reason, tuple(contexts))
             continue
         for name, (codes, _) in contexts.items():
             if relation := _relation(levels, codes, cells.values is not None):
@@ -191,6 +198,60 @@ def _is_constant_inside(cells: ColumnCells, codes: Ints) -> bool:
         if not _one_each(value, codes[rows][known]):
             return False
     return _is_function(value, codes[known])
+
+
+def _is_trace_inside(cells: ColumnCells, codes: Ints) -> bool:
+    """True if a number hardly varies within any context, beside how it varies in the table.
+
+    Its standard deviation within every context is `LARGEST_TRACE` at most of that over all rows.
+    Some of the rows are looked at first, since they contradict it in nearly every table.
+    """
+    assert cells.values is not None
+    step = max(1, cells.values.size // ROWS_OF_A_CONTEXT_GLANCE)
+    for rows in (slice(None, None, step), slice(None)):
+        known = np.isfinite(cells.values[rows]) & (codes[rows] >= 0)
+        values = cells.values[rows][known].astype(np.float64)
+        code = codes[rows][known]
+        count = np.bincount(code)
+        if np.count_nonzero(count) < 2 or count[count > 0].min() < FEWEST_ROWS_OF_A_TRACE:
+            return False
+        if np.abs(values).max() > LARGEST_VALUE:  # whose squares overflow
+            return False
+        values = values - values.mean()
+        squares = np.bincount(code, values**2) - np.bincount(code, values) ** 2 / np.maximum(
+            count, 1
+        )
+        largest = float((squares[count > 0] / count[count > 0]).max())
+        if largest > LARGEST_TRACE**2 * float((values**2).mean()):
+            return False
+    return True
+
+
+def words_about_equal_contexts(contexts: Mapping[str, tuple[Codes, Sequence[object]]]) -> str:
+    """A sentence on the contexts that others determine; empty without any.
+
+    `contexts` holds the level of every row, shape (rows,), and the values of the levels. A context
+    that another one determines has no rows of its own: links to either may be those of the other.
+    """
+    clauses = []
+    names = list(contexts)
+    for place, name in enumerate(names):
+        for other in names:
+            codes, finer = contexts[name][0], contexts[other][0]
+            if name == other or not _is_function(codes, finer):
+                continue
+            is_copy = _is_function(finer, codes)
+            if is_copy and place < names.index(other):  # the first of two copies is the original
+                continue
+            clauses.append(f"{name} is {'a copy' if is_copy else 'a function'} of {other}")
+            break
+    if not clauses:
+        return ""
+    words = "it" if len(clauses) == 1 else "them"
+    return (
+        f"of the contexts {listed(clauses)}: no rows tell their links apart, so that links at them"
+        f" may be false; leave {words} out of the contexts and of the table"
+    )
 
 
 def empty_in_a_context(

@@ -35,6 +35,7 @@ from causalcontext.screening.relations import Columns, Relation, columns_of
 from causalcontext.screening.settings import (
     FEWEST_ROWS_OF_A_RELATION,
     FEWEST_ROWS_OF_A_SCORED_CONTEXT,
+    FEWEST_ROWS_OF_A_TRACE,
     LARGEST_DIFFERENCE_OF_A_COPY,
     LEAST_CORRELATION_BY_ROOT_ROWS,
     LEAST_SHARE_OF_DIFFERENT_ROWS,
@@ -46,6 +47,7 @@ from causalcontext.screening.settings import (
     MOST_ROWS_SCORED,
     MOST_SCORED_OF_MANY,
     ROUNDING_OF_COVARIANCES,
+    ROUNDING_OF_SCORES,
     TIE_OF_MANY,
     TIE_OF_NAMES,
     TIE_OF_SCORES,
@@ -57,7 +59,7 @@ from causalcontext.screening.smooth import (
     sums_with_squares,
 )
 from causalcontext.screening.steps import step_relations
-from causalcontext.screening.within import relations_in_every_context
+from causalcontext.screening.within import lines_in_every_level, relations_in_every_context
 from causalcontext.search.indicator import links_without_functions
 from causalcontext.views import Contexts
 
@@ -74,6 +76,7 @@ FAMILIES: tuple[Callable[[Columns, frozenset[int]], list[Relation]], ...] = (
     lambda columns, gone: linear_relations(columns, gone, logs=True, closely=False),
     lambda columns, gone: surface_relations(columns, gone, closely=False),
     bent_in_every_context,
+    lines_in_every_level,
     sums_with_squares,
     step_relations,
     near_copies,
@@ -184,17 +187,26 @@ def _relations(columns: Columns, gone: frozenset[int]) -> list[Relation]:
 def _candidates(columns: Columns, relation: Relation) -> list[int]:
     """The columns of a relation that may be left out, the likeliest original first."""
 
-    def looks_made(column: int) -> tuple[int, bool, int, int]:
-        """The rank of a column, a tuple, by its missing cells, its name, its plainness and its
-        trust: the last of the order looks made.
-        """
-        missing = int(np.isnan(columns.values[column]).sum())
-        return missing, bool(columns.sounds_made[column]), relation.plainness.get(column, 0), column
-
     possible = [column for column in relation.words if columns.may_go[column]]
     unnamed = [column for column in possible if not columns.is_named[column]]
     unlinked = [column for column in possible if not columns.is_linked[column]]
-    return sorted(unnamed or unlinked or possible, key=looks_made)
+    return sorted(
+        unnamed or unlinked or possible,
+        key=lambda column: (*_look(columns, relation, column), column),
+    )
+
+
+def _look(columns: Columns, relation: Relation, column: int) -> tuple[int, bool, int, int]:
+    """The rank of a column, a tuple, by its missing cells, its name, its plainness and its trust:
+    the last of the order looks made. Columns of one rank look alike.
+    """
+    missing = int(np.isnan(columns.values[column]).sum())
+    return (
+        missing,
+        bool(columns.sounds_made[column]),
+        relation.plainness.get(column, 0),
+        int(columns.standing[column]),
+    )
 
 
 def _default(columns: Columns, relation: Relation) -> int:
@@ -208,12 +220,12 @@ def _default(columns: Columns, relation: Relation) -> int:
 
 def _is_made(columns: Columns, relation: Relation, column: int) -> bool:
     """True if a column is a prediction or a residual of least squares, or the rank or the scaled
-    values of one other.
+    values of one other, or if it alone of a relation has mean 0 in every context.
 
     So is the only column that was rounded. Scaled values have mean 0 and standard deviation 1, with
     n or n - 1, or go from 0 to 1; a total of such columns is none of them.
     """
-    if relation.made == column:
+    if relation.made == column or _centred_within(columns, relation) == [column]:
         return True
     if len(relation.parts) > 1:
         return _is_of_regression(columns, relation, column)
@@ -235,6 +247,27 @@ def _is_made(columns: Columns, relation: Relation, column: int) -> bool:
         and abs(values.max() - 1.0) < ROUNDING_OF_COVARIANCES
     )
     return bool(is_rank or is_standard or is_scaled)
+
+
+def _centred_within(columns: Columns, relation: Relation) -> list[int]:
+    """The numbers of a relation whose mean is 0 in every context, but for rounding, as that of
+    differences from the means of contexts; none where there is one context.
+    """
+    values = columns.values[[relation.value, *relation.parts]]
+    contexts = columns.values[columns.is_context]
+    known = np.isfinite(values).all(axis=0) & np.isfinite(contexts).all(axis=0)
+    levels, context_of_row = np.unique(contexts[:, known], axis=1, return_inverse=True)
+    count = np.bincount(context_of_row.ravel()) if levels.size else np.zeros(0)
+    if len(count) < 2 or count.min() < FEWEST_ROWS_OF_A_TRACE:
+        return []
+    centred = []
+    for column, cells in zip((relation.value, *relation.parts), values[:, known], strict=True):
+        sums = np.abs(np.bincount(context_of_row.ravel(), cells))
+        if columns.is_number[column] and (
+            (sums / count).max() < ROUNDING_OF_COVARIANCES * cells.std()
+        ):
+            centred.append(column)
+    return centred
 
 
 def _is_of_regression(columns: Columns, relation: Relation, column: int) -> bool:
@@ -273,7 +306,8 @@ def _chosen(data: Dataset, columns: Columns, relation: Relation, gone: Collectio
 
     It is the default where nothing is to choose: there is one candidate, the default was certainly
     made, or it has more missing cells. Of the others, scores nearer than a tie to the best say
-    nothing, and the last one of these goes. A table that cannot be scored leaves the default.
+    nothing, and the last one of these goes; where both of two columns look alike, so that names
+    alone would decide, scores do. A table that cannot be scored leaves the default.
     """
     candidates = _candidates(columns, relation)
     default = _default(columns, relation)
@@ -298,13 +332,14 @@ def _chosen(data: Dataset, columns: Columns, relation: Relation, gone: Collectio
     except (CausalContextError, np.linalg.LinAlgError):
         return default
     best = max(scores)
-    tie = (
-        TIE_OF_MANY
-        if len(members) >= MANY_MEMBERS
-        else TIE_OF_NAMES
-        if named == [default]
-        else TIE_OF_SCORES
-    )
+    if len(members) >= MANY_MEMBERS:
+        tie = TIE_OF_MANY
+    elif named == [default]:
+        tie = TIE_OF_NAMES
+    elif len(members) == 2 and len({_look(columns, relation, one) for one in candidates}) == 1:
+        tie = ROUNDING_OF_SCORES
+    else:
+        tie = TIE_OF_SCORES
     return [column for column, score in zip(scored, scores, strict=True) if not score < best - tie][
         -1
     ]

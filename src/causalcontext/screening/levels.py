@@ -8,9 +8,12 @@ claim counts the ways in which rows could have been arranged otherwise.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import scipy
 
+from causalcontext.errors import listed
 from causalcontext.kernels.arrays import Bools, Floats
 from causalcontext.screening.bends import curve_words, line_plainness
 from causalcontext.screening.heaps import are_heaps
@@ -26,7 +29,10 @@ from causalcontext.screening.settings import (
     LEAST_EQUAL_SHARE_OF_A_COPY,
     LEAST_MEAN_OF_MEASUREMENTS,
     LEAST_NATS_OF_A_FUNCTION,
+    LEAST_SHARE_OF_COMBINATIONS,
     MOST_GROUPS_OF_A_NUMBER,
+    MOST_PARTS_OF_A_COMBINATION,
+    MOST_TERMS_WRITTEN,
     ROW_GAPS_COMPARED,
     ROWS_OF_A_LEVEL_GLANCE,
     ROWS_OF_A_SEARCH,
@@ -35,7 +41,8 @@ from causalcontext.screening.settings import (
 
 def level_relations(columns: Columns, gone: frozenset[int]) -> list[Relation]:
     """The columns that one other column determines in every row, by repeats, order or a range; of
-    two that determine each other the later one.
+    two that determine each other the later one. Before them come categories that are combinations
+    of others, which would be called coarser groupings of these.
 
     `gone` are the columns that are no longer looked at. Pairs of columns are held against
     `ROWS_OF_A_LEVEL_GLANCE` rows first, all at once, then against `ROWS_OF_A_SEARCH`, then all
@@ -57,7 +64,7 @@ def level_relations(columns: Columns, gone: frozenset[int]) -> list[Relation]:
         for value, of in pairs
         if _determines(columns.values, columns, value, of, LEAST_NATS_OF_A_FUNCTION)
     }
-    relations = []
+    relations = _combinations(columns, pairs)
     for value, of in sorted(pairs):
         both = (of, value) in pairs
         if both and value < of:
@@ -67,6 +74,64 @@ def level_relations(columns: Columns, gone: frozenset[int]) -> list[Relation]:
         elif columns.may_go[value]:
             relations.append(Relation(value, (of,), {value: _words_one_way(columns, value, of)}))
     return relations
+
+
+def _combinations(columns: Columns, pairs: set[tuple[int, int]]) -> list[Relation]:
+    """The categories that are combinations of the levels of several columns, as "female, old" is.
+
+    `pairs` are those (value, of) of which the second determines the first. The columns that a
+    category determines must together determine it, and nearly all of their combinations occur, as
+    those of dummies do not.
+    """
+    relations = []
+    for category in sorted({of for _, of in pairs}):
+        if columns.is_number[category] or not columns.may_go[category]:
+            continue
+        parts = [
+            value
+            for value, of in sorted(pairs)
+            if of == category and (category, value) not in pairs
+        ]
+        parts = _needed(columns.values, category, parts)
+        if len(parts) < 2:
+            continue
+        names = [columns.names[part] for part in parts]
+        words = f"is a combination of {listed(sorted(names), MOST_TERMS_WRITTEN, 'column')}"
+        relations.append(Relation(category, tuple(parts), {category: words}))
+    return relations
+
+
+def _needed(values: Floats, category: int, parts: list[int]) -> list[int]:
+    """Those of the columns that together determine a category, without the ones that others make
+    up for; none where they do not determine it, or too few of their combinations occur.
+    """
+    if not 1 < len(parts) <= MOST_PARTS_OF_A_COMBINATION:
+        return []
+    known = np.isfinite(values[[category, *parts]]).all(axis=0)
+    if not known.any():
+        return []
+    codes = {
+        column: np.unique(values[column][known], return_inverse=True)[1]
+        for column in (category, *parts)
+    }
+
+    def counted(chosen: list[int]) -> int:
+        """The combinations of the levels of some columns that occur."""
+        joint = np.zeros(int(known.sum()), dtype=np.int64)
+        for column in chosen:
+            joint = joint * (int(codes[column].max()) + 1) + codes[column]
+            joint = np.unique(joint, return_inverse=True)[1]
+        return int(joint.max()) + 1
+
+    levels = counted([category])
+    if counted(parts) != levels:
+        return []
+    for part in list(parts):
+        rest = [other for other in parts if other != part]
+        if len(rest) > 1 and counted(rest) == levels:
+            parts = rest
+    possible = math.prod(counted([part]) for part in parts)
+    return parts if levels > LEAST_SHARE_OF_COMBINATIONS * possible else []
 
 
 def _relation_both_ways(columns: Columns, value: int, of: int) -> Relation:

@@ -51,6 +51,9 @@ class Columns:
         Whether a name has a word such as total, or another column's name within it.
     is_named, is_linked : Bools, shape (columns,)
         Whether what is known of causes names a column, and whether it names a link of the column.
+    standing : Ints, shape (columns,)
+        The rank of a column by all that the order goes by but its name: the same for columns that
+        their names alone put in an order.
     """
 
     names: tuple[str, ...]
@@ -63,6 +66,7 @@ class Columns:
     sounds_made: Bools
     is_named: Bools
     is_linked: Bools
+    standing: Ints
 
     def numbers(self, without: Collection[int] = ()) -> list[int]:
         """The numbers among the columns, but for those in `without`, in the order of trust."""
@@ -138,6 +142,8 @@ def columns_of(
 
     order = sorted(values, key=trust)
     ordered_names = [data.names[position] for position in order]
+    without_names = [trust(position)[:-1] for position in order]
+    standing = [without_names.index(key) for key in without_names]
     table = np.array([values[position] for position in order], dtype=np.float64)
     return Columns(
         names=tuple(ordered_names),
@@ -150,6 +156,7 @@ def columns_of(
         sounds_made=np.array([_sounds_made(name, names) for name in ordered_names], dtype=bool),
         is_named=np.array([name in named for name in ordered_names], dtype=bool),
         is_linked=np.array([name in linked for name in ordered_names], dtype=bool),
+        standing=np.array(standing, dtype=np.int64),
     )
 
 

@@ -32,12 +32,14 @@ from causalcontext.screening.columns import (
     cells_of_column,
     has_intervals,
     why_no_variable,
+    words_about_quantities,
 )
 from causalcontext.screening.contexts import (
     copies_of_contexts,
     empty_in_a_context,
     spellings,
     with_one_spelling,
+    words_about_equal_contexts,
     words_about_spellings,
 )
 from causalcontext.screening.damage import Mended, mended, told_without
@@ -257,12 +259,23 @@ def screened(table: Any, asked: Asked) -> tuple[Any, Sequence[str] | None, Scree
     no_system = taken | set(problems)
     system = [cells[name] for name in names if name not in no_system]
     # Of contexts levels alone are asked about.
-    left_out = _left_out(system, {name: _levels_by_row(cells[name]) for name in contexts}, asked)
+    levels_of_contexts = {name: _levels_by_row(cells[name]) for name in contexts}
+    left_out = _left_out(system, levels_of_contexts, asked)
+    about_contexts = (words_about_equal_contexts(levels_of_contexts),)
     out = {left.column for left in left_out}
     rewritten, about_spellings = _rewritten_text(cells, {*out, *numbers}, rows, asked.convert)
+    no_levels = {*out, *numbers, *problems, *asked.declared}
+    about_quantities = words_about_quantities(
+        [column for name, column in texts.items() if name not in no_levels]
+    )
     screening = Screening(
         left_out,
-        (*sentences, *about_spellings),
+        (
+            *filter(None, about_contexts),
+            *sentences,
+            *about_spellings,
+            *filter(None, (about_quantities,)),
+        ),
         (*notes, *_notes_on_durations(texts)),
         tuple(problems.values()),
         tuple(problems),

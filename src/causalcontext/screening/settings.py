@@ -159,6 +159,10 @@ MOST_WRONG_OF_A_NEAR_COPY = 0.1
 ratio): 5 % of two equal halves. Chosen, not measured; at double, a test for a disease that is wrong
 in a tenth of the rows would be a copy of it."""
 
+FEWEST_ROWS_OF_A_TRACE = 10
+"""Rows of every context that must say that a number hardly varies there (rows). Chosen, not
+measured; a spread below `LARGEST_TRACE` comes by chance in 10 rows of no number."""
+
 FEWEST_ROWS_WITHOUT_A_VALUE = 10
 """Rows of a context in which a column has no value, before it is left out (rows). Chosen, not
 measured; with fewer rows a few gaps by chance leave a level empty."""
@@ -230,6 +234,13 @@ LEAST_NATS_OF_A_FUNCTION = 30.0
 context (nats), by the number of ways to arrange the rows. All pairs of 1,000 columns make up for 14
 nats, about half of it. Two equal halves take 47 rows, and 91 at double."""
 
+LEAST_SHARE_OF_COMBINATIONS = 0.75
+"""Combinations of the levels of columns that more of must occur for a category to be made of them
+(a share of those possible): of two dummies of three levels .75 occur, of three .375. Not tuned."""
+
+MOST_PARTS_OF_A_COMBINATION = 6
+"""Columns that a category may be a combination of (columns). It bounds time."""
+
 ROWS_OF_A_SEARCH = 2000
 """Rows of a long table in which sums, shares and levels are looked for, before all rows confirm
 them (rows). It bounds time; at half, sums of 1,000 columns have no spare rows."""
@@ -237,6 +248,20 @@ them (rows). It bounds time; at half, sums of 1,000 columns have no spare rows."
 MOST_CONTEXTS_ONE_BY_ONE = 8
 """Contexts within which each relation is looked for (contexts). Chosen, not measured; it bounds
 time, and relations in every one of nine contexts are not found."""
+
+MOST_LEVELS_OF_LINES = 50
+"""Levels of a column within which lines are looked for (levels), as many as a category may have. It
+bounds time."""
+
+FEWEST_ROWS_OF_A_LEVEL_LINE = 8
+"""Rows of a level that say whether it has a line (rows). Chosen, not measured."""
+
+LEAST_SHARE_OF_LEVEL_LINES = 0.8
+"""Rows of all levels that are asked (a share of rows). Chosen, not measured."""
+
+LARGEST_ROUNDING_OF_A_LEVEL_LINE = 0.03
+"""What rounding may leave over beside a line of a level (standard deviations in the level): as much
+as the closest mechanisms leave, see `LARGEST_TRACE`."""
 
 LEAST_SHARE_OF_DIFFERENT_ROWS = 0.1
 """The share of different rows from which on equal rows are copies, up to ten of each (a share of
@@ -263,6 +288,10 @@ MOST_SCORED_OF_MANY = 3
 TIE_OF_SCORES = 3.0
 """Scores that are nearer say nothing, and the column goes that looks made, by its missing cells,
 its name, or a plainer function (nats). Chosen, not measured: odds of 20 to 1."""
+
+ROUNDING_OF_SCORES = 1e-3
+"""The same where two columns look alike, so that their names would decide (nats): copies in other
+units have the same score but for rounding. Chosen, not measured."""
 
 TIE_OF_NAMES = 10.0
 """The same where a name such as total says which one was made (nats): the scores must say more.
@@ -641,6 +670,11 @@ LARGEST_SHARE_OF_A_NEAR_CODE = 0.15
 
 NEIGHBOURS_OF_A_CODE = 20
 """Nearest values that say how dense values are at a near code (values)."""
+
+VALUES_BESIDE_A_CODE = 3
+"""Nearest different values that a code beyond the ends of a fine number must be oftener than
+(values). Logarithms of counts have a 0 of their own, which is as frequent as its neighbours
+(`test_zeros_of_logarithms_of_counts_are_no_codes`). Chosen, not measured."""
 
 LARGEST_CHANCE_OF_A_CODE = 1e-6
 """The probability that a Poisson law gives the count of a near code among other values, with the

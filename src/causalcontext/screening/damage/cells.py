@@ -67,6 +67,7 @@ from causalcontext.screening.settings import (
     NEIGHBOURS_OF_A_CODE,
     ON_GRID_WITHIN,
     ROUNDED_MEAN_WITHIN,
+    VALUES_BESIDE_A_CODE,
 )
 
 KEEP_CELLS = "if they are measurements, pass damaged='keep'"
@@ -150,8 +151,10 @@ def _is_near_code(code: float, count: int, rest: Floats) -> bool:
     """True if a value of the lists is a code though it lies among the rest, or near to it.
 
     It must be frequent but no state of its own, far from the median, and have hardly any values
-    around it. Inside a fine number it must repeat beyond chance; beside a grid it must be some
-    steps away from all of its values.
+    around it. Inside a fine number it must repeat beyond chance, beyond its ends oftener than the
+    values that are nearest. Beside a grid it must be some steps away from all of its values; a step
+    is the distance of the two that are nearest, since grids may widen towards an end, as that of
+    logarithms of counts does.
     """
     rows = count + len(rest)
     if count < FEWEST_CELLS_OF_A_NEAR_CODE or count > LARGEST_SHARE_OF_A_NEAR_CODE * rows:
@@ -170,14 +173,28 @@ def _is_near_code(code: float, count: int, rest: Floats) -> bool:
         len(distinct) >= FEWEST_EFFECTIVE_VALUES
         and step <= LARGEST_STEP_OF_A_FINE_NUMBER * deviation
     ):
-        is_inside = float(rest.min()) < code < float(rest.max())
-        return not is_inside or _is_heaped(code, count, rest, step)
+        if float(rest.min()) < code < float(rest.max()):
+            return _is_heaped(code, count, rest, step)
+        if count > _most_frequent(_nearest_values(code, distinct), rest):
+            return True
+    nearest, second = _nearest_values(code, distinct)[:2].tolist()
+    step = max(step, abs(second - nearest))
     steps = (
         LEAST_STEPS_OF_A_GRID_CODE if code in (0.0, -1.0, 8.0) else LEAST_STEPS_OF_A_GRID_CODE - 1.0
     )
     return (
         count >= FEWEST_CELLS_OF_A_GRID_CODE and float(np.abs(distinct - code).min()) > steps * step
     )
+
+
+def _nearest_values(code: float, distinct: Floats) -> Floats:
+    """The `VALUES_BESIDE_A_CODE` different values that are nearest to a code, the nearest first."""
+    return distinct[np.argsort(np.abs(distinct - code), kind="stable")[:VALUES_BESIDE_A_CODE]]
+
+
+def _most_frequent(wanted: Floats, values: Floats) -> int:
+    """The number of cells that have the most frequent of the wanted values."""
+    return max(int(np.count_nonzero(values == value)) for value in wanted)
 
 
 def _is_heaped(code: float, count: int, rest: Floats, step: float) -> bool:
