@@ -41,7 +41,7 @@ def test_warnings_of_model_checks_are_in_the_result_of_the_default(bent: pd.Data
 def test_warnings_come_before_graphs_and_notes_after_them(bent: pd.DataFrame) -> None:
     result = cc.discover(bent, "R", method="pc-ac")
     result = replace(result, notes=("read from a file",))
-    assert "model checks, hidden common causes and support were not asked" in str(result)
+    assert "not asked: model checks, hidden common causes and support" in str(result)
     result.diagnose()
     text = str(result)
     assert text.count("WARNING: ") == len(result.cautions) > 0

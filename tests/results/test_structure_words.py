@@ -148,6 +148,23 @@ def test_the_causes_of_the_later_variable_block_paths_over_time():
     assert "blocked" not in result.explain("x(t-1)", "y")
 
 
+def test_a_context_opens_a_path_over_time_where_both_variables_act_on_it():
+    """Rows of a context are chosen by its value, an effect of two variables with pasts."""
+    random, rows = np.random.default_rng(3), 1000
+    x, y = np.zeros((2, rows))
+    for t in range(1, rows):
+        x[t], y[t] = 0.5 * np.array([x[t - 1], y[t - 1]]) + random.standard_normal(2)
+    context = np.where(x + y + 0.3 * random.standard_normal(rows) > 0, "wet", "dry")
+    result = cc.discover({"x": x, "y": y, "R": context}, "R", lags=1, method="score-ac")
+    assert result.graphs["wet"].mark("x", "R") == result.graphs["wet"].mark("y", "R") == "-->"
+    for pair in (("x", "y"), ("y", "x")):
+        (line,) = result.explain(*pair).splitlines()
+        assert "every path between them is blocked by" in line
+        assert "(t-1), and one is opened by conditioning on R as well; the link would" in line
+    (past,) = result.explain("y(t-1)", "x").splitlines()
+    assert "blocked by x(t-1), and one is opened by conditioning on R as well" in past
+
+
 def test_several_contexts_are_written_without_quotes():
     random, rows = np.random.default_rng(1), 400
     season, shift = random.choice(["dry", "wet"], rows), random.choice(["day", "night"], rows)

@@ -119,11 +119,9 @@ def with_answers(result: ContextGraphs, answers: KeptAnswers) -> ContextGraphs:
 
 
 NOT_ASKED = {
-    "diagnosis": (
-        "model checks, hidden common causes and support were not asked about: result.diagnose()"
-    ),
+    "diagnosis": "model checks, hidden common causes and support: result.diagnose()",
     "opinion": "differences are candidates until score-ac is asked: result.second_opinion()",
-    "stability": "whether edges are found again was not asked: result.stability()",
+    "stability": "whether edges are found again in other samples: result.stability()",
 }
 """The questions that a report names as long as they were not asked."""
 
