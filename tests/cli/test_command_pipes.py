@@ -124,7 +124,8 @@ def test_a_report_on_standard_output_is_alone_there(words: tuple[str, ...]) -> N
     printed = run(*words)
     assert printed.exit_code == 0, printed.output
     page = printed.stdout.strip()
-    assert page.startswith("<!DOCTYPE html>") and page.endswith("</html>")
+    assert page.startswith("<!DOCTYPE html>")
+    assert page.endswith("</html>")
     assert not Path("-").exists()
     assert "result.second_opinion()" not in page
     assert run(*SEARCH, "data.csv", "--json", "-", "--report", "-").exit_code == 2

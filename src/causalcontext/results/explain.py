@@ -283,7 +283,7 @@ def _other_view(result: ContextGraphs, entry: Entries, context_index: int, p: fl
     if dependent == (int(entry.decision) == Decision.PRESENT):
         return f"; {words} {p_words(p)}"
     if dependent:
-        reason = "which is due to the other contexts" if inside else inside_words(result)
+        reason = "which is due to the other contexts" if inside else inside_words(result, p)
     else:
         why = "pooling the contexts hides it" if inside else "these rows alone are not enough"
         reason = f"which does not show it: {why}"
