@@ -175,3 +175,15 @@ def test_several_contexts_are_written_without_quotes():
     assert "in (dry, day) and (dry, night)" in texts[1]
     for text in texts:
         assert "('" not in text
+
+
+def test_a_link_that_was_not_scored_is_not_said_to_be_ruled_out():
+    """Knowledge puts both tiers before the context and rules out one direction of the first two."""
+    earlier = [["education", "experience", "black"], ["small_child"], ["union"]]
+    table = cc.read_file(cc.examples.path("wages"))[[name for tier in earlier for name in tier]]
+    knowledge = cc.Knowledge(tiers=earlier)
+    result = cc.discover(table, "union", knowledge=knowledge, method="score-ac")
+    told = result.explain("black", "small_child")
+    assert not result.union.mark("black", "small_child")
+    assert "no link between them was scored" in told or "the link would lower the score" in told
+    assert "other links" not in told

@@ -318,7 +318,10 @@ def _by_score(result: ContextGraphs, evidence: ScoreEvidence, x: str, y: str, r:
         )
         if may[a, b] and may[b, a]:
             return "no link between them could be scored beside the other causes of either"
-        return "a link in the direction that the other links allow is ruled out by your knowledge"
+        return (
+            "no link between them was scored: the best order of the variables leaves only the"
+            " direction that your knowledge rules out"
+        )
     sentences = [] if mark else [missing_link_words(result, x, y, r)]
     sentences.append(_gain(bool(mark), difference))
     effect = int(evidence.effect[r, slot])
