@@ -425,7 +425,7 @@ def check_outputs(outputs: Mapping[str, Path | None], inputs: Sequence[Path | No
     for option, file in asked.items():
         if is_stdout(file):
             continue
-        if option in ("--report", "PAGE"):
+        if option == "--report":
             check_page(file)
         else:
             check_writable(file)

@@ -21,7 +21,7 @@ from causalcontext.cli.pipes import is_pipe, is_stdout, loaded, write_text
 from causalcontext.cli.terminal import say
 from causalcontext.errors import OptionError
 from causalcontext.report.advice import on_the_command_line
-from causalcontext.report.html import report_text
+from causalcontext.report.html import check_page, report_text
 
 
 def report(
@@ -49,6 +49,8 @@ def report(
         )
     page = file.with_suffix(".html") if output is None else output
     check_outputs({"PAGE": page}, inputs=[file])
+    if not is_stdout(page):
+        check_page(page)
     text = report_text(loaded(file), title=title, diagnose=diagnose, spoken=on_the_command_line)
     write_text(page, text)
     if not is_stdout(page):
