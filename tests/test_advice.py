@@ -137,7 +137,22 @@ def test_a_report_speaks_the_language_of_its_place(tmp_path: Path) -> None:
             "--context-lags is 'a', expected whole numbers from 0 such as 0,1",
         ),
         (("--time-limit", "0"), "--time-limit is 0.0, expected a positive number of seconds"),
-        (("--lags", "-1"), "lags is -1, expected a whole number from 1"),
+        (("--lags", "-1"), "--lags is -1, expected a whole number from 1"),
+        (
+            ("--alpha", "0.01"),
+            "--alpha belongs to methods that test: pass --method pc-ac --alpha 0.01",
+        ),
+        (
+            ("--cycle", "time:1D"),
+            "covariates and cycles are for rows that follow each other in time; pass --lags N too,"
+            " such as --lags 3",
+        ),
+        (("--drop", "soil"), "column 'soil' is the context, and --drop leaves it out"),
+        (("--context", "soil"), "context names 'soil' twice, expected different column names"),
+        (
+            ("--context", "runoff bins 1"),
+            "the number of bins of 'runoff' is 1, expected a whole number from 2",
+        ),
     ],
 )
 def test_errors_on_the_command_line_have_no_values_of_python(
@@ -188,7 +203,7 @@ def test_no_message_on_the_command_line_is_in_python() -> None:
         ("pass na_values=[-9999]", "pass --na=-9999"),
         (
             "leave alpha out, or pass method='score-ac'",
-            "leave alpha out, or pass --method score-ac",
+            "leave --alpha out, or pass --method score-ac",
         ),
         (
             "if rows follow each other in time pass time='day' with lags=..., such as lags=3",

@@ -15,7 +15,7 @@ import pytest
 import causalcontext as cc
 from causalcontext.examples import proteins
 from causalcontext.report.payload import payload
-from causalcontext.results.changes import WithinContexts, why_inside_only
+from causalcontext.results.changes import WithinContexts, inside_words, why_inside_only
 from causalcontext.results.explain import explained
 from causalcontext_lab.simulate import random_model
 from marks import rest_slow
@@ -180,6 +180,8 @@ def test_cancellation_is_no_selection() -> None:
     result = result_of("Simpson")
     assert not result.graphs[0].mark("X", "Y")
     assert "Simpson" in result.explain("X", "Y")
+    assert "may be chance" not in result.explain("X", "Y")
+    assert "may be chance" in inside_words(result, 0.03)
     (finding,) = result.diagnose().about("cancellation")
     assert "a search within each context alone would link X and Y" in finding.message
     assert not [f for f in result.diagnose().about("selection bias") if "would link" in f.message]

@@ -122,16 +122,22 @@ def test_columns_are_chosen(soil: Path, tmp_path: Path) -> None:
             ("--context", "radiation > 1", "--context", "radiation > 0"),
             "error: two contexts are made out of 'radiation'",
         ),
-        (("--context", "radiation bins x"), "error: 'x' in a context is not a number"),
+        (
+            ("--context", "radiation bins x"),
+            "error: 'x' in context 'radiation bins x' is not a number",
+        ),
         (
             ("--context", "radiation = 0"),
-            "error: context is 'radiation = 0', expected a column, or 'X > 0.6'",
+            "error: --context is 'radiation = 0', expected a column, or 'X > 0.6'",
         ),
         (
             ("--context", "2 < radiation < 1"),
-            "error: context is '2 < radiation < 1', expected the smaller number first",
+            "error: --context is '2 < radiation < 1', expected the smaller number first",
         ),
-        (("--context", "soil", "--drop", "soil"), "error: the table has no context column 'soil'"),
+        (
+            ("--context", "soil", "--drop", "soil"),
+            "error: column 'soil' is the context, and --drop leaves it out",
+        ),
     ],
 )
 def test_wrong_choices_are_one_sentence(words: tuple[str, ...], sentence: str, soil: Path) -> None:

@@ -111,6 +111,26 @@ def test_json_is_a_file_or_standard_output(words: tuple[str, ...]) -> None:
     assert "no folder" in run(*words, "--json", "nowhere/out.json").stderr
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        (*SEARCH, "data.csv", "--report", "-"),
+        ("report", "r.json", "-"),
+        ("report", "r.json", "/dev/stdout"),
+        ("stability", *SEARCH[1:], "data.csv", "--samples", "3", "--report", "-"),
+    ],
+)
+def test_a_report_on_standard_output_is_alone_there(words: tuple[str, ...]) -> None:
+    printed = run(*words)
+    assert printed.exit_code == 0, printed.output
+    page = printed.stdout.strip()
+    assert page.startswith("<!DOCTYPE html>")
+    assert page.endswith("</html>")
+    assert not Path("-").exists()
+    assert "result.second_opinion()" not in page
+    assert run(*SEARCH, "data.csv", "--json", "-", "--report", "-").exit_code == 2
+
+
 @pytest.mark.slow
 def test_pipes_of_a_shell() -> None:
     discover = " ".join(SEARCH)

@@ -148,6 +148,23 @@ def test_the_causes_of_the_later_variable_block_paths_over_time():
     assert "blocked" not in result.explain("x(t-1)", "y")
 
 
+def test_a_context_opens_a_path_over_time_where_both_variables_act_on_it():
+    """Rows of a context are chosen by its value, an effect of two variables with pasts."""
+    random, rows = np.random.default_rng(3), 1000
+    x, y = np.zeros((2, rows))
+    for t in range(1, rows):
+        x[t], y[t] = 0.5 * np.array([x[t - 1], y[t - 1]]) + random.standard_normal(2)
+    context = np.where(x + y + 0.3 * random.standard_normal(rows) > 0, "wet", "dry")
+    result = cc.discover({"x": x, "y": y, "R": context}, "R", lags=1, method="score-ac")
+    assert result.graphs["wet"].mark("x", "R") == result.graphs["wet"].mark("y", "R") == "-->"
+    for pair in (("x", "y"), ("y", "x")):
+        (line,) = result.explain(*pair).splitlines()
+        assert "every path between them is blocked by" in line
+        assert "(t-1), and one is opened by conditioning on R as well; the link would" in line
+    (past,) = result.explain("y(t-1)", "x").splitlines()
+    assert "blocked by x(t-1), and one is opened by conditioning on R as well" in past
+
+
 def test_several_contexts_are_written_without_quotes():
     random, rows = np.random.default_rng(1), 400
     season, shift = random.choice(["dry", "wet"], rows), random.choice(["day", "night"], rows)
@@ -158,3 +175,15 @@ def test_several_contexts_are_written_without_quotes():
     assert "in (dry, day) and (dry, night)" in texts[1]
     for text in texts:
         assert "('" not in text
+
+
+def test_a_link_that_was_not_scored_is_not_said_to_be_ruled_out():
+    """Knowledge puts both tiers before the context and rules out one direction of the first two."""
+    earlier = [["education", "experience", "black"], ["small_child"], ["union"]]
+    table = cc.read_file(cc.examples.path("wages"))[[name for tier in earlier for name in tier]]
+    knowledge = cc.Knowledge(tiers=earlier)
+    result = cc.discover(table, "union", knowledge=knowledge, method="score-ac")
+    told = result.explain("black", "small_child")
+    assert not result.union.mark("black", "small_child")
+    assert "no link between them was scored" in told or "the link would lower the score" in told
+    assert "other links" not in told

@@ -249,8 +249,10 @@ def test_options_of_searches_by_scores_are_used_and_others_are_refused():
     for name, value in (("method", "pc-ac"), ("alpha", 0.1), ("collider_rule", "first")):
         with pytest.raises(cc.OptionError, match=f"find_contexts has no option '{name}'"):
             cc.find_contexts(panel, **{name: value})
-    with pytest.raises(cc.OptionError, match="did you mean 'lags'"):
+    with pytest.raises(cc.OptionError, match=r"^find_contexts has .* did you mean 'lags'"):
         cc.find_contexts(panel, lag=1)
+    with pytest.raises(cc.OptionError, match="it looks for contexts; leave context out"):
+        cc.find_contexts(panel, context="site")
     with pytest.raises(cc.OptionError, match="pass missing='model' or missing='listwise'"):
         cc.find_contexts(panel, missing="testwise")
     assert {"units", "na_values", "covariates"} <= set(signature(cc.find_contexts).parameters)

@@ -20,14 +20,14 @@ from typing import Annotated
 import typer
 
 from causalcontext.cli.inputs import OutputOption, ReportOption
-from causalcontext.cli.pipes import is_stdout, save_result
+from causalcontext.cli.pipes import is_stdout, save_result, write_text
 from causalcontext.cli.terminal import say, show_page
 from causalcontext.data.files import check_writable
 from causalcontext.discover import discover
 from causalcontext.examples import soil_moisture
 from causalcontext.methods.ahead import compile_ahead
 from causalcontext.report.advice import on_the_command_line
-from causalcontext.report.html import write_report
+from causalcontext.report.html import report_text
 from causalcontext.report.text import summary
 
 STORY = (
@@ -55,8 +55,9 @@ def demo(
     if output is not None:
         save_result(result, output)
     if report is not None:
-        write_report(result, report, spoken=on_the_command_line)
-    if not is_stdout(output):
+        write_text(report, report_text(result, spoken=on_the_command_line))
+    piped = is_stdout(output) or is_stdout(report)
+    if not piped:
         show_page(
             f"{STORY}\n\n{summary(result)}\n\nWhy are rain and runoff linked on wet soil"
             f" only?\n{result.explain('precipitation', 'runoff')}\n\nWhat would each context by"
@@ -64,9 +65,9 @@ def demo(
         )
     if output is not None and not is_stdout(output):
         say(f"the result is in {output}")
-    if report is not None:
+    if report is not None and not is_stdout(report):
         say(f"the report is in {report}: open it in a browser")
-    if next_steps and not is_stdout(output):
+    if next_steps and not piped:
         show_page(next_words(output, report))
 
 

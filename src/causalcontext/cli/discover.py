@@ -26,7 +26,7 @@ from causalcontext.cli.inputs import (
     opened,
     with_options,
 )
-from causalcontext.cli.pipes import is_stdout, save_result
+from causalcontext.cli.pipes import is_stdout, save_result, write_text
 from causalcontext.cli.settings import INTERRUPTED
 from causalcontext.cli.terminal import say, show_page, show_table
 from causalcontext.data.columns import Column
@@ -36,7 +36,7 @@ from causalcontext.discover import discover as search
 from causalcontext.errors import InterruptedSearch, OptionError, listed
 from causalcontext.options import Options
 from causalcontext.report.advice import on_the_command_line
-from causalcontext.report.html import ask_for_report, write_report
+from causalcontext.report.html import ask_for_report, report_text
 from causalcontext.report.text import summary
 
 if TYPE_CHECKING:
@@ -80,13 +80,13 @@ def discover(
     if output is not None:
         _save(result, output, keep_rows)
     if report is not None:
-        write_report(result, report, spoken=on_the_command_line)
-    if not is_stdout(output):
+        write_text(report, report_text(result, spoken=on_the_command_line))
+    if not is_stdout(output) and not is_stdout(report):
         _show_columns(table, result)
         show_page(summary(result))
         if diagnose:
             show_page(f"diagnosis\n{result.diagnose()}")
-    if report is not None:
+    if report is not None and not is_stdout(report):
         say(f"the report is in {report}: open it in a browser")
 
 
@@ -97,7 +97,7 @@ def _keep(result: ContextGraphs, output: Path | None, report: Path | None, rows:
     saved.
     """
     if report is not None:
-        write_report(result, report, spoken=on_the_command_line)
+        write_text(report, report_text(result, spoken=on_the_command_line))
     if output is not None:
         _save(result, output, rows)
         say(f'interrupted: what was decided so far is in {output}, with "complete": false')

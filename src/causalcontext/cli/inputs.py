@@ -112,7 +112,11 @@ JsonOption = Annotated[
 ]
 ReportOption = Annotated[
     Path | None,
-    typer.Option("--report", metavar="FILE", help="Write an interactive HTML report here."),
+    typer.Option(
+        "--report",
+        metavar="FILE",
+        help="Write an interactive HTML report here; - is standard output.",
+    ),
 ]
 ProgressOption = Annotated[bool, typer.Option(help="A progress bar, on terminals only.")]
 
@@ -325,6 +329,9 @@ def chosen_names(
     needed = [entry.column if isinstance(entry, Indicator) else entry for entry in parsed or ()]
     kept = _listed(names, columns or ())
     dropped = _listed(names, drop or ())
+    for column in needed:
+        if column in dropped:
+            raise OptionError(f"column {column!r} is the context, and --drop leaves it out")
     return [
         name for name in names if (not kept or name in {*kept, *needed}) and name not in dropped
     ], parsed
@@ -416,9 +423,11 @@ def check_outputs(outputs: Mapping[str, Path | None], inputs: Sequence[Path | No
     asked = {option: file for option, file in outputs.items() if file is not None}
     files = [file for file in asked.values() if not is_stdout(file)]
     for option, file in asked.items():
+        if is_stdout(file):
+            continue
         if option == "--report":
             check_page(file)
-        elif not is_stdout(file):
+        else:
             check_writable(file)
     check_apart(files, inputs)
     resolved = [Path(STDOUT[0]) if is_stdout(file) else file.resolve() for file in asked.values()]

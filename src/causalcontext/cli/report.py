@@ -17,11 +17,11 @@ from typing import Annotated
 import typer
 
 from causalcontext.cli.inputs import ResultArgument, check_outputs
-from causalcontext.cli.pipes import is_pipe, loaded
+from causalcontext.cli.pipes import is_pipe, is_stdout, loaded, write_text
 from causalcontext.cli.terminal import say
 from causalcontext.errors import OptionError
 from causalcontext.report.advice import on_the_command_line
-from causalcontext.report.html import write_report
+from causalcontext.report.html import check_page, report_text
 
 
 def report(
@@ -29,7 +29,8 @@ def report(
     output: Annotated[
         Path | None,
         typer.Argument(
-            metavar="PAGE", help="The .html file to write; by default beside the result."
+            metavar="PAGE",
+            help="The .html file to write, - for standard output; by default beside the result.",
         ),
     ] = None,
     title: Annotated[str | None, typer.Option(metavar="TEXT", help="A title for the page.")] = None,
@@ -48,5 +49,9 @@ def report(
         )
     page = file.with_suffix(".html") if output is None else output
     check_outputs({"PAGE": page}, inputs=[file])
-    write_report(loaded(file), page, title=title, diagnose=diagnose, spoken=on_the_command_line)
-    say(f"saved to {page}")
+    if not is_stdout(page):
+        check_page(page)
+    text = report_text(loaded(file), title=title, diagnose=diagnose, spoken=on_the_command_line)
+    write_text(page, text)
+    if not is_stdout(page):
+        say(f"saved to {page}")

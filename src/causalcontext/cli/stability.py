@@ -34,7 +34,8 @@ from causalcontext.data.files import harmless
 from causalcontext.discover import discover
 from causalcontext.errors import check_whole
 from causalcontext.options import Options
-from causalcontext.report.html import write_report
+from causalcontext.report.advice import on_the_command_line
+from causalcontext.report.html import report_text
 
 
 @with_options(Options)
@@ -62,7 +63,10 @@ def stability(
     stability_of_result = result.stability(samples, seed=chosen.get("seed", 0), progress=shown)
     edges = stability_of_result.edges()
     if report is not None:
-        write_report(result, report, stability=stability_of_result)
+        write_text(
+            report,
+            report_text(result, stability=stability_of_result, spoken=on_the_command_line),
+        )
     if output is not None:
         write_json(output, edges)
     if table_file is not None:
@@ -71,7 +75,7 @@ def stability(
             table_file,
             edges.assign(**named).to_csv(index=False, float_format="%.4g", lineterminator="\n"),
         )
-    if is_stdout(output) or is_stdout(table_file):
+    if any(map(is_stdout, outputs.values())):
         return
     shares = [name for name in edges.columns if name not in ("x", "y", "context", "found")]
     used = [name for name in shares if name == "present" or edges[name].any()]

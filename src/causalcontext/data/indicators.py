@@ -294,13 +294,13 @@ def condition(text: str) -> Indicator | None:
         edges = [part.strip() for part in match["edges"].split(",") if part.strip()]
         if len(edges) == 1 and edges[0].isdecimal():
             return bins(match["column"], quantiles=int(edges[0]))
-        return bins(match["column"], [_number(edge) for edge in edges])
+        return bins(match["column"], [_number(edge, text) for edge in edges])
     if match := _BEST.fullmatch(text):
         return threshold(match["column"], "best", cuts=int(match["cuts"] or 1))
     if match := _BETWEEN.fullmatch(text):
         column = match["column"]
-        low = _number(match["low"])
-        high = _number(match["high"])
+        low = _number(match["low"], text)
+        high = _number(match["high"], text)
         if not low < high:
             raise OptionError(f"context is {text!r}, expected the smaller number first")
         name = f"{number_text(low)} {match['above']} {column} {match['below']} {number_text(high)}"
@@ -312,7 +312,7 @@ def condition(text: str) -> Indicator | None:
     if match := _COMPARED.fullmatch(text):
         column = match["column"]
         sign = match["sign"]
-        value = _number(match["value"])
+        value = _number(match["value"], text)
         if sign == ">":
             return threshold(column, value)
         written = number_text(value)  # whether the value itself is on the upper side
@@ -324,11 +324,12 @@ def condition(text: str) -> Indicator | None:
     return None
 
 
-def _number(text: str) -> float:
+def _number(text: str, whole: str) -> float:
+    """The number of a part of a condition; `whole` is the condition, for the error."""
     try:
         return float(text)
     except ValueError as error:
-        raise OptionError(f"{text!r} in a context is not a number") from error
+        raise OptionError(f"{text!r} in context {whole!r} is not a number") from error
 
 
 def _below(value: float) -> float:
@@ -364,9 +365,10 @@ def bins(
     if (edges is None) == (quantiles is None):
         raise OptionError(f"bins({column!r}) needs either edges=[...] or quantiles=...")
     if quantiles is not None:
-        check_whole("quantiles", quantiles, 2)
+        number = f"the number of bins of {column!r}"
+        check_whole(number, quantiles, 2)
         if quantiles > MOST_BINS:
-            raise OptionError(f"quantiles is {quantiles}, expected at most {MOST_BINS}")
+            raise OptionError(f"{number} is {quantiles}, expected at most {MOST_BINS}")
         return Indicator(column, name or f"{column} bin", quantiles=int(quantiles))
     assert edges is not None
     try:
@@ -374,7 +376,7 @@ def bins(
         cuts = tuple(float(edge) for edge in edges)
     except (TypeError, ValueError) as error:
         raise OptionError(
-            f"the edges of {column!r} are {shortly(edges)}, expected numbers"
+            f"the edges of {column!r} are {shortly(edges)}, expected several numbers in a list"
         ) from error
     if not cuts or not np.isfinite(cuts).all() or any(a >= b for a, b in pairwise(cuts)):
         raise OptionError(

@@ -130,9 +130,14 @@ def series_options(lags: int | None, **given: Unpack[SeriesKeywords]) -> SeriesO
     if lags is None:
         for name in ("time", "units", "step", "context_lags", "covariates"):
             if chosen.get(name) is not None:
+                what = (
+                    "covariates and cycles are"
+                    if name == "covariates"
+                    else f"{name} is {shortly(chosen[name])}, which is"
+                )
                 raise OptionError(
-                    f"{name} is {shortly(chosen[name])}, which is for rows that follow each other"
-                    " in time; pass lags=... too, such as lags=3"
+                    f"{what} for rows that follow each other in time; pass lags=... too, such as"
+                    " lags=3"
                 )
         return None
     names, cycles = listed(chosen.pop("covariates", None))

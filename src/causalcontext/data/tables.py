@@ -265,7 +265,8 @@ def context_places(context: object, names: tuple[str, ...]) -> tuple[int, ...]:
         )
     chosen = [str(name) for name in asked]
     if len(set(chosen)) < len(chosen):
-        raise OptionError(f"context is {context!r}, expected different column names")
+        twice = next(name for name in chosen if chosen.count(name) > 1)
+        raise OptionError(f"context names {twice!r} twice, expected different column names")
     if len(chosen) > MOST_CONTEXTS:
         raise OptionError(
             f"context names {len(chosen)} columns, expected at most {MOST_CONTEXTS}; leave some"

@@ -182,7 +182,7 @@ def check_windows(
     needed = table.width + 1 + SPARE_ROWS
     if len(table.row) < needed:
         raise DataError(
-            f"{table.counts}; {table.lags} lags of {table.variables} variables need at least"
+            f"{table.counts}; lags={table.lags} with {table.variables} variables needs at least"
             f" {needed} windows: pass fewer lags, or more rows"
         )
     names = [*series.names, *series.covariate_names]

@@ -130,7 +130,9 @@ def find_contexts(
     """
     check_whole("most", most, 1)
     if "context" in options:
-        raise OptionError("find_contexts looks for contexts; leave context out")
+        raise OptionError(
+            "find_contexts has no option 'context': it looks for contexts; leave context out"
+        )
     for name in options:
         if name in UNUSED:
             raise OptionError(
@@ -141,6 +143,7 @@ def find_contexts(
             "missing is 'testwise', which is for methods that test, and find_contexts searches by "
             "scores; pass missing='model' or missing='listwise'"
         )
+    options_of({**options, "method": "score-ac"}, "find_contexts")
     if is_out_of_memory(table) and options.get("lags") is None:
         table = scanned_once(
             table, None, options_of({**options, "method": "score-ac"}, "find_contexts"), False

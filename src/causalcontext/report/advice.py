@@ -117,6 +117,13 @@ _IN_CARDS = _spelled(CARDS)
 _IN_BUTTONS = _spelled(STABILITY)
 _IN_COMMANDS = _spelled(COMMANDS)
 _OF_PYTHON = re.compile(rf"\b(?P<name>{'|'.join(name for name in KNOWN if '_' in name)})\b")
+_SUBJECT = re.compile(
+    rf"^(?P<begin>(?:error: )?)(?P<name>{'|'.join([*KNOWN, 'context'])})(?= (?:is|belongs to) )"
+    rf"|(?<=\bleave )(?P<left>{'|'.join(KNOWN)})(?= out\b)"
+)
+"""An option that a refusal is about, as its first word, or that is to be left out."""
+_JOINED = re.compile(r"(?P<method>--method \S+), (?=--)")
+"""A method and an option of it, which are one command."""
 Word = Callable[[str, str], str]
 """`word(name, value)`: how a place says that an option has a value; the value is as Python writes
 it.
@@ -134,7 +141,9 @@ def on_the_command_line(message: str) -> str:
     >>> on_the_command_line('pass context=cc.threshold("VPD", "best") with lags=...')
     "pass --context 'VPD > best' with --lags N"
     >>> on_the_command_line("pass method=cc.PCAC(alpha=0.01), or method='pc-ac', alpha=0.01")
-    'pass --method pc-ac, --alpha 0.01'
+    'pass --method pc-ac --alpha 0.01'
+    >>> on_the_command_line("lags is -1, expected a whole number from 1")
+    '--lags is -1, expected a whole number from 1'
     >>> said = "save it in UTF-8, or pass pandas.read_csv(path, sep=';'); max_given is -1"
     >>> on_the_command_line(said)
     'save it in UTF-8; --max-given is -1'
@@ -142,7 +151,10 @@ def on_the_command_line(message: str) -> str:
     "the table 'Cells taken for wrong' of the report lists them, --diagnose says what they change"
     """
     commands = _IN_COMMANDS.sub(lambda match: COMMANDS[match[0]], message)
-    said = _said(in_a_report(commands), _flag)
+    said = _JOINED.sub(r"\g<method> ", _said(in_a_report(commands), _flag))
+    said = _SUBJECT.sub(
+        lambda match: f"{match['begin'] or ''}{FLAGS[match['name'] or match['left']]}", said
+    )
     return _OF_PYTHON.sub(lambda match: FLAGS[match["name"]], said)
 
 

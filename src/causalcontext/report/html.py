@@ -99,12 +99,27 @@ def write_report(
 ) -> None:
     """The page in a file, written whole or not at all; see `ContextGraphs.report`.
 
+    That the file can be written is checked before anything is computed.
+    """
+    check_page(path)
+    text = report_text(result, title=title, stability=stability, diagnose=diagnose, spoken=spoken)
+    write_whole(path, text)
+
+
+def report_text(
+    result: ContextGraphs,
+    *,
+    title: str | None = None,
+    stability: Stability | None = None,
+    diagnose: bool = False,
+    spoken: Spoken = in_python,
+) -> str:
+    """The page of a result, as text.
+
     Parameters
     ----------
     result : ContextGraphs
         The result that the page shows.
-    path : str or Path
-        The file; that it can be written is checked before anything is computed.
     title : str, optional
         The title of the page; by default it names the context.
     stability : Stability, optional
@@ -114,12 +129,11 @@ def write_report(
     spoken : callable
         The spelling of the library's sentences where the page is read.
     """
-    check_page(path)
     if diagnose:
         ask_for_report(result)
     shares = answers_of(result).stability if stability is None else stability
     again = () if shares is None else (stability_section(result, shares),)
-    write_whole(path, page(result, title, again, spoken))
+    return page(result, title, again, spoken)
 
 
 def check_page(path: str | Path) -> None:

@@ -40,6 +40,7 @@ from causalcontext.results.kept import answers_of
 from causalcontext.results.levels_and_spreads import KINDS, LEVEL, moved, readers, shared_bend
 from causalcontext.results.series import context_nodes
 from causalcontext.results.settings import (
+    CLEARLY_DEPENDENT,
     DIRECTION_MARGIN_PER_VALUE,
     LARGEST_MARGIN,
     LARGEST_NEGLIGIBLE,
@@ -906,9 +907,17 @@ def why_inside_only(result: ContextGraphs) -> WithinContexts:
     return WithinContexts.SELECTION if may.any() else WithinContexts.CANCELLATION
 
 
-def inside_words(result: ContextGraphs) -> str:
-    """The same in a sentence."""
-    return INSIDE_WORDS[why_inside_only(result)].format(context=result.context)
+def inside_words(result: ContextGraphs, p: float = 0.0) -> str:
+    """The same in a sentence; `p` is the p-value inside the context, which may leave room for
+    chance.
+    """
+    why = why_inside_only(result)
+    if why is WithinContexts.CANCELLATION and p > CLEARLY_DEPENDENT:
+        return (
+            f"nothing causes {result.context}, so this is not selection: it may be chance, or a"
+            " dependence that cancels when contexts are pooled (Simpson's paradox)"
+        )
+    return INSIDE_WORDS[why].format(context=result.context)
 
 
 class ChangeVerdict(NamedTuple):

@@ -283,7 +283,7 @@ def _other_view(result: ContextGraphs, entry: Entries, context_index: int, p: fl
     if dependent == (int(entry.decision) == Decision.PRESENT):
         return f"; {words} {p_words(p)}"
     if dependent:
-        reason = "which is due to the other contexts" if inside else inside_words(result)
+        reason = "which is due to the other contexts" if inside else inside_words(result, p)
     else:
         why = "pooling the contexts hides it" if inside else "these rows alone are not enough"
         reason = f"which does not show it: {why}"
@@ -318,7 +318,10 @@ def _by_score(result: ContextGraphs, evidence: ScoreEvidence, x: str, y: str, r:
         )
         if may[a, b] and may[b, a]:
             return "no link between them could be scored beside the other causes of either"
-        return "a link in the direction that the other links allow is ruled out by your knowledge"
+        return (
+            "no link between them was scored: the best order of the variables leaves only the"
+            " direction that your knowledge rules out"
+        )
     sentences = [] if mark else [missing_link_words(result, x, y, r)]
     sentences.append(_gain(bool(mark), difference))
     effect = int(evidence.effect[r, slot])

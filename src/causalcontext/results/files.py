@@ -60,14 +60,16 @@ def load(path: str | Path) -> ContextGraphs:
         ValueError,
         RecursionError,
     ) as error:  # no JSON, no UTF-8, numbers without end, lists in lists in lists
-        raise FileError(f"result file {str(path)!r} is not valid JSON: {error}") from error
+        raise FileError(
+            f"file {str(path)!r} is not a result of causalcontext: it is not valid JSON ({error})"
+        ) from error
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise FileError(f"file {str(path)!r} is not a result of causalcontext")
     if content.get("format_version") != RESULT_FORMAT_VERSION:
         version = content.get("format_version")
         raise FileError(
             f"result file {str(path)!r} has format version {version}, this library reads"
-            f" {RESULT_FORMAT_VERSION}"
+            f" {RESULT_FORMAT_VERSION}; search the table again"
         )
     signature = checksum(content)
     if not signature:

@@ -59,6 +59,11 @@ LEVEL_STEP_QUANTILES = np.linspace(0.05, 0.95, 37)
 """The quantiles of a cause at which steps are held against levels that change (shares of rows).
 Not measured: between two of them lie 2.5 % of the rows."""
 
+CLEARLY_DEPENDENT = 0.001
+"""A p-value above which a dependence that only one context shows may be chance (a probability).
+Every pair without a link is asked in every context, so that with alpha .05 one answer in twenty is
+chance; not measured. Half or double it moves the word, never a graph.
+"""
 NEEDED_LEVEL = 0.001
 """The level beside curves: terms with a larger p-value beside the curves of another variable are
 not needed, and curves with a smaller one show (a probability). Claims on sines were false in one of

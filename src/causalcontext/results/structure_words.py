@@ -77,20 +77,32 @@ def _over_time(result: ContextGraphs, graph: Graph, links: Bools, x: str, y: str
     """The same over time, where the causes of the first row of a window are not known: given all
     its causes, a variable depends on nothing but its effects.
 
-    Rows of one context are chosen by effects of the later variable where the context is one; then
-    nothing is said.
+    Where the context is an effect of the later variable, its rows are chosen by that effect: the
+    sentence says which path this opens, and nothing is said if the window shows none, since one
+    may run through earlier rows.
     """
     earlier, later = (result.position(name) for name in (x, y))
     if split(y)[1] > split(x)[1] or (
         split(x)[1] == split(y)[1] and ancestors(links, earlier)[later]
     ):
         earlier, later = later, earlier
-    if split(graph.names[later])[1] or (descendants(links, later)[[*context_nodes(result)]]).any():
+    if split(graph.names[later])[1]:
         return ""
-    causes = [graph.names[cause] for cause in np.flatnonzero(links[:, later]).tolist()]
-    if not causes:
-        return f"no path between them is open: nothing acts on {graph.names[later]}"
-    return f"every path between them is blocked by {listed(causes, most=MOST_SEPARATORS_NAMED)}"
+    causes = np.flatnonzero(links[:, later]).tolist()
+    below = descendants(links, later)
+    choosing = [z for z in context_nodes(result) if below[z]]
+    if choosing and is_d_separated(links, later, earlier, (*causes, *choosing)):
+        return ""
+    names = listed([graph.names[cause] for cause in causes], most=MOST_SEPARATORS_NAMED)
+    blocked = (
+        f"every path between them is blocked by {names}"
+        if causes
+        else f"no path between them is open: nothing acts on {graph.names[later]}"
+    )
+    if not choosing:
+        return blocked
+    effects = listed([graph.names[z] for z in choosing], most=MOST_SEPARATORS_NAMED)
+    return f"{blocked}, and one is opened by conditioning on {effects} as well"
 
 
 @lru_cache(maxsize=KEPT_GRAPHS)
