@@ -123,9 +123,8 @@ DRAWN = (
     "single missing cells were drawn {} from a model of their row and of the rows beside it, and "
     "windows count for what is left of them; effects and their intervals are those of one draw"
 )
-"""What must be said where columns were replaced, where tests left rows out, and where cells were
-drawn.
-"""
+"""The warnings where columns were replaced, where tests left rows out, and where cells were
+drawn."""
 
 
 @takes(Options)
@@ -962,7 +961,7 @@ def _of_cleaned(task: Task, outcome: Outcome) -> Task:
     if cleaned.windows is not None:
         return replace(task, windows=cleaned.windows)
     given = task.statistics
-    found = replace(
+    statistics = replace(
         cleaned.statistics,
         lost=given.lost,
         missing=given.missing,
@@ -975,8 +974,8 @@ def _of_cleaned(task: Task, outcome: Outcome) -> Task:
         if task.settings.test in ("auto", *TESTS)
         else None
     )
-    prepared = None if test is None else prepared_test(test, cleaned.rows, found)
-    return replace(task, data=cleaned.rows, statistics=found, prepared=prepared)
+    prepared = None if test is None else prepared_test(test, cleaned.rows, statistics)
+    return replace(task, data=cleaned.rows, statistics=statistics, prepared=prepared)
 
 
 def _summary(task: Task, outcome: Outcome) -> DataSummary:

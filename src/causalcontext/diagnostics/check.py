@@ -170,20 +170,20 @@ def _inspected(table: pd.DataFrame, asked: Asked) -> tuple[Inspection, pd.DataFr
     return replace(inspection, problems=problems, left_out=screening.left_out), rest, screening
 
 
-def _with_words(found: Inspection, screening: Screening, strict: bool = False) -> Inspection:
+def _with_words(inspection: Inspection, screening: Screening, strict: bool = False) -> Inspection:
     """The inspection with what the screening says: columns that are left out, and how others were
     read.
     """
-    problems = found.problems
+    problems = inspection.problems
     if strict:
         try:
             check_strict(screening)
         except DataError as error:
             problems = (str(error), *problems)
     return replace(
-        found,
+        inspection,
         problems=problems,
-        notes=(*screening.warnings, *screening.notes, *found.notes),
+        notes=(*screening.warnings, *screening.notes, *inspection.notes),
         left_out=screening.left_out,
     )
 
@@ -595,11 +595,16 @@ def _misleading(data: Dataset) -> Iterator[str]:
     rows and columns by themselves say against the model (`OF_COLUMNS`).
     """
     sources = [data.names[source] for _, source in data.contexts.made]
-    for found in step_functions(data):
-        certain = f"{found.context} is a function of {found.column} without exception"
-        yield f"{certain}; if it was made of it: {found.advice(len(data.contexts.positions) == 1)}"
+    for step_function in step_functions(data):
+        certain = (
+            f"{step_function.context} is a function of {step_function.column} without exception"
+        )
+        advice = step_function.advice(len(data.contexts.positions) == 1)
+        yield f"{certain}; if it was made of it: {advice}"
     apart = [
-        column for found in overlap(data) if (column := found.evidence["column"]) not in sources
+        column
+        for step_function in overlap(data)
+        if (column := step_function.evidence["column"]) not in sources
     ]
     if apart:
         yield (

@@ -67,12 +67,12 @@ class HiddenCauseModel(NamedTuple):
 
 
 def unlinked(
-    columns: tuple[EquationColumns, ...], some: Sequence[int]
+    columns: tuple[EquationColumns, ...], variables: Sequence[int]
 ) -> tuple[EquationColumns, ...]:
-    """The equations without links between `some` variables, in either direction."""
+    """The equations without links between `variables`, in either direction."""
     return tuple(
-        frozenset(column for column in equation if column[0] not in some)
-        if effect in some
+        frozenset(column for column in equation if column[0] not in variables)
+        if effect in variables
         else equation
         for effect, equation in enumerate(columns)
     )
@@ -439,13 +439,13 @@ class EquationClimb:
         )
         return total + fit.value - priced, fit
 
-    def near(self, columns: Sequence[EquationColumns], some: Sequence[int]) -> list[int]:
-        """The other free variables with a link to some of them."""
-        causes = {cause for v in some for cause, _ in columns[v]}
+    def near(self, columns: Sequence[EquationColumns], variables: Sequence[int]) -> list[int]:
+        """The other free variables with a link to `variables`."""
+        causes = {cause for v in variables for cause, _ in columns[v]}
         return [
             v
             for v in self.nodes
-            if v not in some and (v in causes or any(c in some for c, _ in columns[v]))
+            if v not in variables and (v in causes or any(c in variables for c, _ in columns[v]))
         ]
 
     def moves(

@@ -259,17 +259,17 @@ def _asked(
 
 
 def _beside(
-    table: Table, result: ContextGraphs, one: CutResponse, known: Sequence[Suggestion]
+    table: Table, result: ContextGraphs, response: CutResponse, known: Sequence[Suggestion]
 ) -> CutResponse:
     """A response to which what known columns change is offered in every model."""
     lags = (0,) if result.windowed is None else result.windowed.options.context_lags
     for other in known:
         for lag in lags:
             position = table.data.names.index(at(other.column, lag))
-            if position == table.data.position(one.name):
+            if position == table.data.position(response.name):
                 continue
             groups: list[Floats] = table.levels(position)
             if other.value is not None:
                 groups = [np.asarray(table.values(position) > other.value, dtype=np.float64)]
-            one = beside(one, groups)
-    return one
+            response = beside(response, groups)
+    return response

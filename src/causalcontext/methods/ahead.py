@@ -50,16 +50,16 @@ PARTS: dict[str, tuple[str, ...]] = {
     "climbs": ("climbs",),
     "scores": ("choice_pointer", "density_pointer", "logits", "class_pointer", "number_pointer"),
 }
-"""What is compiled together: two processes take one part after the other, in an order that keeps
-both busy.
+"""Parts that are compiled together: two processes take one part after the other, in an order that
+keeps both busy.
 """
 WHOLE = ("whole_tests", "whole_scores", "other_tests", "simulations")
-"""What else is compiled for those who want everything ahead, in a second round."""
+"""The parts that are compiled in a second round, for those who want everything ahead."""
 EVERYTHING = "everything"
 SENTENCE = "compiling for this machine, once: about half a minute"
 LONG_SENTENCE = "compiling everything for this machine, once: a minute or two"
 DONE = "done"
-"""What a worker answers."""
+"""The answer of a worker."""
 _asked: set[str] = set()
 
 

@@ -555,7 +555,7 @@ def _slopes(result: ContextGraphs, x: int, y: int, present: int, absent: int) ->
     if result.moments is None:
         return ""
     comparison = compare(RowFits(result, result.moments), x, y, present, absent)
-    texts = [_interval(side) for side in (comparison.here, comparison.there)]
+    texts = [_interval(side) for side in (comparison.present_slope, comparison.absent_slope)]
     if not all(texts):
         return ""
     if comparison.shares:

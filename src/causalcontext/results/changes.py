@@ -280,7 +280,7 @@ def _compared(result: ContextGraphs, a: int, b: int, level: float) -> list[Chang
     fits = fits_of(result)
     changes = list(_one_sided(result, fits, a, b))
     for x, y in fits.moved(a, b):  # links that both contexts have, with slopes that may differ
-        here, there, p, doubt = (
+        first_slope, second_slope, p, doubt = (
             (*fits.slopes(x, y, a, b), "")
             if isinstance(fits, WindowFits)
             else fits.compare_slopes(x, y, a, b, both=True)[:4]
@@ -294,9 +294,9 @@ def _compared(result: ContextGraphs, a: int, b: int, level: float) -> list[Chang
                 "slope",
                 result.contexts[a],
                 result.contexts[b],
-                here.value,
-                there.value,
-                there.value - here.value,
+                first_slope.value,
+                second_slope.value,
+                second_slope.value - first_slope.value,
                 p,
                 reason=doubt,
             )
@@ -346,7 +346,7 @@ def _tested_slopes(
     pairs = list(fits.shared_links(a, b))
     rows = []
     for x, y in pairs:
-        here, there, p = fits.slopes_apart(x, y, (a, b))
+        first_slope, second_slope, p = fits.slopes_apart(x, y, (a, b))
         change = Change(
             result.names[x],
             result.names[y],
@@ -354,9 +354,9 @@ def _tested_slopes(
             "slope",
             result.contexts[a],
             result.contexts[b],
-            here.value,
-            there.value,
-            there.value - here.value,
+            first_slope.value,
+            second_slope.value,
+            second_slope.value - first_slope.value,
             p,
         )
         rows.append(change)
@@ -439,16 +439,19 @@ def moved_words(change: Change, normal_scores: bool) -> str:
     """A sentence on what a context does to the level or to the spread of a mechanism, which is in
     the units of the table, or in normal scores.
     """
-    here = value_text(change.present)
-    there = value_text(change.absent)
+    first_context = value_text(change.present)
+    second_context = value_text(change.absent)
     unit = "in normal scores, " if normal_scores else ""
     if change.kind == LEVEL:
-        levels = f"{change.effect_present:.3g} in {here} and {change.effect_absent:.3g} in {there}"
+        levels = (
+            f"{change.effect_present:.3g} in {first_context} and"
+            f" {change.effect_absent:.3g} in {second_context}"
+        )
         return (
             f"{change.source} changes the level of {change.target}: {unit}with its causes at their"
             f" average it is {levels}"
         )
-    times = f"{change.difference:.2g} times as large in {there} as in {here}"
+    times = f"{change.difference:.2g} times as large in {second_context} as in {first_context}"
     return (
         f"{change.source} changes the spread of the noise of {change.target}: {unit}it is {times}"
     )
@@ -587,12 +590,14 @@ def claim_of(change: Change) -> Claim:
     """The two ends by name, and the contexts as they are written; of a slope in any order, which is
     the alphabet's.
     """
-    here, there = (value_text(value) for value in (change.present, change.absent))
+    first_context, second_context = (value_text(value) for value in (change.present, change.absent))
     if change.kind != "edge":
-        here, there = sorted((here, there))
+        first_context, second_context = sorted((first_context, second_context))
     if change.kind in KINDS:  # one context may change both of a variable
-        here, there = (f"{change.kind} in {value}" for value in (here, there))
-    return (*sorted((change.source, change.target)), here, there)  # type: ignore[return-value]
+        first_context, second_context = (
+            f"{change.kind} in {value}" for value in (first_context, second_context)
+        )
+    return (*sorted((change.source, change.target)), first_context, second_context)  # type: ignore[return-value]
 
 
 def _same_claims(change: Change) -> tuple[Claim, ...]:
@@ -602,8 +607,8 @@ def _same_claims(change: Change) -> tuple[Claim, ...]:
     claim = claim_of(change)
     if change.kind != "slope":
         return (claim,)
-    first, second, here, there = claim
-    return (claim, (first, second, there, here))
+    first, second, first_context, second_context = claim
+    return (claim, (first, second, second_context, first_context))
 
 
 def _candidate(change: Change, reason: str) -> Change:
@@ -681,12 +686,14 @@ def _one_sided(
             (endpoints[0], a, b) if endpoints[0][first, second] else (endpoints[1], b, a)
         )
         x, y = as_written(edge_endpoints, first, second)
-        here, there, p, doubt, shares = compare(fits, x, y, present, absent)
+        present_slope, absent_slope, p, doubt, shares = compare(fits, x, y, present, absent)
         kind = (
             "slope" if doubt == SHOWN and not shares else "edge"
         )  # what is clearly not 0 is not absent
         if kind == "slope":
-            here, there, p, doubt, _ = fits.compare_slopes(x, y, present, absent, both=True)
+            present_slope, absent_slope, p, doubt, _ = fits.compare_slopes(
+                x, y, present, absent, both=True
+            )
         try:
             label = _label(result, fits, x, y, absent, LARGEST_NEGLIGIBLE)[0]
         except (
@@ -700,9 +707,9 @@ def _one_sided(
             kind,
             result.contexts[present],
             result.contexts[absent],
-            here.value,
-            there.value,
-            there.value - here.value,
+            present_slope.value,
+            absent_slope.value,
+            absent_slope.value - present_slope.value,
             p,
             label=label,
             reason=doubt,
@@ -727,16 +734,16 @@ def _levels_and_spreads(
         for source, target in readers(result, a, b, changed)
         for row in _moved(result, source, target, a, b)
     ]
-    rows = [one for one in rows if one.claimed or one.p <= level]
+    rows = [row for row in rows if row.claimed or row.p <= level]
     variables = result.names if result.series is None else result.series.variables
     adjusted = false_discovery(
-        [one.p for one in rows], len(KINDS) * (len(variables) - len(result.cells.positions))
+        [row.p for row in rows], len(KINDS) * (len(variables) - len(result.cells.positions))
     )
-    for index, (one, q) in enumerate(zip(rows, adjusted.tolist(), strict=True)):
-        if not one.claimed:
-            reason = one.reason or ("" if q <= level else f"the {one.kind}s may be the same")
+    for index, (row, q) in enumerate(zip(rows, adjusted.tolist(), strict=True)):
+        if not row.claimed:
+            reason = row.reason or ("" if q <= level else f"the {row.kind}s may be the same")
             status = CANDIDATE if reason else CLAIMED
-            rows[index] = one._replace(q=q, reason=reason, claimed=not reason, status=status)
+            rows[index] = row._replace(q=q, reason=reason, claimed=not reason, status=status)
     return rows
 
 
@@ -764,11 +771,21 @@ def _moved(result: ContextGraphs, source: int, target: int, a: int, b: int) -> I
         if numbers_and_doubt is None:
             yield _recalled(result, change)
             continue
-        here, there, p = numbers_and_doubt[0][kind]
-        difference = there - here if kind == LEVEL else there / here if here > 0.0 else np.nan
+        first_value, second_value, p = numbers_and_doubt[0][kind]
+        difference = (
+            second_value - first_value
+            if kind == LEVEL
+            else second_value / first_value
+            if first_value > 0.0
+            else np.nan
+        )
         doubt = (numbers_and_doubt[1] or weak) if kind == LEVEL else weak
         yield change._replace(
-            effect_present=here, effect_absent=there, difference=difference, p=p, reason=doubt
+            effect_present=first_value,
+            effect_absent=second_value,
+            difference=difference,
+            p=p,
+            reason=doubt,
         )
 
 

@@ -295,7 +295,9 @@ class Mechanisms:
     def equation(self, effect: int, context: int) -> Equation:
         """The equation of an effect in a context."""
         return next(
-            one for one in self.equations if one.effect == effect and context in one.contexts
+            equation
+            for equation in self.equations
+            if equation.effect == effect and context in equation.contexts
         )
 
     def differs(self, effect: int, a: int, b: int) -> bool:
@@ -486,11 +488,11 @@ def causes_of(result: ContextGraphs, effect: str) -> tuple[str, ...]:
     context is none.
     """
     mechanisms = mechanisms_of(result)
-    place = result.position(effect)
+    effect_position = result.position(effect)
     causes = {
         cause
         for equation in mechanisms.equations
-        if equation.effect == place
+        if equation.effect == effect_position
         for cause in (*equation.causes, *(term.cause for term in equation.spread))
     }
     return tuple(name for position, name in enumerate(result.names) if position in causes)

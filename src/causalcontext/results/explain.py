@@ -50,7 +50,7 @@ MEANINGS = {
     "x->": "{y} does not cause {x}; whether {x} causes {y} is contested.",
     "": "In this context neither a direct mechanism nor a hidden common cause links them.",
 }
-"""What the marks of a PAG say about one context."""
+"""The meaning of the marks of a PAG in one context."""
 _SAID = {
     Decision.PRESENT: True,
     Decision.REQUIRED: True,
@@ -58,7 +58,7 @@ _SAID = {
     Decision.ABSENT: False,
     Decision.FORBIDDEN: False,
 }
-"""Whether a deciding test says that there is an edge."""
+"""True for the decisions of a deciding test that keep the edge."""
 
 
 def explained(result: ContextGraphs, x: str, y: str, apart: bool = False) -> list[str]:

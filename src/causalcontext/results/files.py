@@ -33,7 +33,7 @@ _DAMAGE = (
     TypeError,
     ValueError,
 )
-"""What else goes wrong when a result is made out of something that is none."""
+"""The other errors that are raised when a result is made out of something that is none."""
 
 
 def load(path: str | Path) -> ContextGraphs:

@@ -116,9 +116,12 @@ def _as_good(
         others = [term.values(values) for term in other_terms(curved)]
         in_first = curved.inside[0][seen]
         terms = [
-            term.values(values) * here
-            for equation, context_index, here in zip(
-                (curved.here, curved.there), places, (in_first, ~in_first), strict=True
+            term.values(values) * rows
+            for equation, context_index, rows in zip(
+                (curved.present_equation, curved.absent_equation),
+                places,
+                (in_first, ~in_first),
+                strict=True,
             )
             for term in equation.terms
             if curved.cause in term.causes and context_index in term.contexts
@@ -256,8 +259,8 @@ class Moved(NamedTuple):
     the same".
     """
 
-    here: float
-    there: float
+    first: float
+    second: float
     p: float
 
 
@@ -335,7 +338,7 @@ def moved(
                 ]
         others = [term.values(values) for term in terms.values()]
     levels = level(y, others, in_second)
-    levels = levels._replace(here=middle + levels.here, there=middle + levels.there)
+    levels = levels._replace(first=middle + levels.first, second=middle + levels.second)
     numbers_by_kind = {LEVEL: levels, SPREAD: spread(y, others, in_second, log_scale, numbers)}
     if bends_in(result, target, (a, b)):
         return numbers_by_kind, CURVED

@@ -38,9 +38,9 @@ if TYPE_CHECKING:
 STRAIGHT = ("linear", "level")
 """Kinds of terms that are no curves."""
 HARMLESS = (TAILS,)
-"""What does not make claims of change false."""
+"""Violations that do not make claims of change false."""
 ENGINE = (OUTLIERS, ROWS)
-"""What matters to a score-based method, which says itself what its own residuals contradict;
+"""Violations that matter to a score-based method, which says itself what its residuals contradict;
 outliers only where it did not look for wrong cells: those that it leaves are part of the noise,
 whose density it knows."""
 
