@@ -356,9 +356,8 @@ def _with_best_cut(
     for places in places_to_try(cuts):
         if limit is not None and monotonic() - begin > limit:
             break
-        with suppress(
-            DataError
-        ):  # a cut that only this asks about; what was found is searched below
+        with suppress(DataError):
+            # a cut that only this asks about; what was found is searched below
             tried.append(search(_in_place(context, wanted.at(places)), by_scores))
     better = max(
         (base, *tried),
@@ -444,9 +443,8 @@ def _task(
                 options, knowledge=knowledge, kinds=kinds_without(options.kinds, gone)
             )
             settings = _settings(options, test, context)
-            warnings = (
-                screening.told
-            )  # of all rows: which of them have no context, and how levels are spelled
+            # of all rows: which of them have no context, and how levels are spelled
+            warnings = screening.told
             read, screening = _read_and_screened(table, context, options, names)
             screening = replace(screening, told=warnings)
         compile_ahead(kinds_for(options.method_name, test, read))
@@ -767,9 +765,8 @@ def _check_scan(scanned: Scan, context: Any, options: Options) -> None:
         and windows is not None
         and series.missing != "interpolate" != windows.options.missing
     ):
-        alike = series == replace(
-            windows.options, missing=series.missing
-        )  # leaving some out is up to the search
+        # leaving some out is up to the search
+        alike = series == replace(windows.options, missing=series.missing)
     if series is not None and not alike:
         had = (
             "without lags" if windows is None else "with other lags, or another way to make windows"

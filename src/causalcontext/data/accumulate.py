@@ -120,9 +120,8 @@ class Accumulator:
         codes = self.codes_of(batch)
         numbers = {name: self.numbers_in(batch, name) for name in self.levels}
         made = self._indicators(numbers) if self.levels else []
-        held = BatchColumns(
-            batch, self.system, numbers, made
-        )  # the kernels below see no more than addresses
+        # the kernels below see no more than addresses
+        held = BatchColumns(batch, self.system, numbers, made)
         chosen, hashes = self.sample.choose(first_row, codes.size)
         drawn = DrawnRows(
             hashes, first_row + chosen, codes[chosen], np.empty((held.addresses.size, chosen.size))
@@ -282,9 +281,8 @@ class Accumulator:
         few = None if numbers is None else few_cells(numbers)
         read = few or cells_of(batch, self.contexts)
         places = (-1 if None in cell else self.cells.get(cell, _NEW) for cell in read.cells)
-        place = np.array(
-            [*places, -1], dtype=np.int32
-        )  # of the cells that were read, -1 behind them
+        # of the cells that were read, -1 behind them
+        place = np.array([*places, -1], dtype=np.int32)
         if not look_up(read.numbers, read.first, -1, place, codes):
             for number in np.unique(read.numbers).tolist():
                 if place[number - read.first] == _NEW:
@@ -361,9 +359,8 @@ def widened(
         if name == "digests":
             wide.digests[columns] = array
         elif name == "scatter":
-            if (
-                np.diff(columns) < 0
-            ).any():  # else what is below the diagonal, all that is kept, stays there
+            if (np.diff(columns) < 0).any():
+                # else what is below the diagonal, all that is kept, stays there
                 array = both_triangles(array)
             wide.scatter[np.ix_(place, columns, columns)] = array
         else:
@@ -416,9 +413,8 @@ def numbers_of(column: pa.Array) -> Floats:
         return np.full(len(column), np.nan)
     if pa.types.is_boolean(column.type):
         column = column.cast(pa.uint8())
-    if pa.types.is_decimal(
-        column.type
-    ):  # by way of text every one becomes the nearest number, as in memory
+    if pa.types.is_decimal(column.type):
+        # by way of text every one becomes the nearest number, as in memory
         column = column.cast(pa.string()).cast(pa.float64())
     numbers = np.require(_stored(column), dtype=np.float64, requirements=["C", "A"])
     return np.where(_present(column), numbers, np.nan) if column.null_count else numbers

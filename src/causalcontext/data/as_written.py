@@ -243,12 +243,8 @@ def decimal_years(values: Values) -> tuple[Floats, str] | None:
         return None
     usual = 1.0 / float(np.median(np.diff(ordered)))
     mean = (ordered.size - 1) / float(ordered[-1] - ordered[0])
-    for count in (
-        12,
-        365,
-        round(mean),
-        round(usual),
-    ):  # rounded years have differences of two or three lengths
+    for count in (12, 365, round(mean), round(usual)):
+        # rounded years have differences of two or three lengths
         steps = (values - ordered[0]) * count
         regular = (np.abs(steps - np.round(steps)) <= OFF).all() and np.unique(
             np.round(steps)

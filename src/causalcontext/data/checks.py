@@ -60,9 +60,8 @@ def check_statistics(
     check_none_infinite(statistics, data)
     left = np.flatnonzero(statistics.moments.rows)
     if left.size == 0:
-        never = (
-            statistics.missing.sum(axis=0) == statistics.lost.sum()
-        )  # as no row is left, all were lost
+        # as no row is left, all were lost
+        never = statistics.missing.sum(axis=0) == statistics.lost.sum()
         empty = [repr(statistics.names[place]) for place in np.flatnonzero(never)]
         reason = f"; {listed(empty, what='column')} without any value" if empty else ""
         raise DataError(f"no rows are left after dropping rows with missing values{reason}")

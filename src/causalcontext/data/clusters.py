@@ -128,9 +128,8 @@ class SparkPartitions:
         """The columns."""
         from pyspark.sql.pandas.types import to_arrow_schema
 
-        if (
-            "timezone" in signature(to_arrow_schema).parameters
-        ):  # some versions know no time without one
+        if "timezone" in signature(to_arrow_schema).parameters:
+            # some versions know no time without one
             return to_arrow_schema(self.table.schema, timezone="UTC")
         return to_arrow_schema(self.table.schema)
 
@@ -139,9 +138,8 @@ class SparkPartitions:
         them.
         """
         table = self.table.select(*("`" + name.replace("`", "``") + "`" for name in names))
-        table = table.toDF(
-            *(f"column{place}" for place in range(len(names)))
-        )  # mapInArrow stumbles over dots in names
+        # mapInArrow stumbles over dots in names
+        table = table.toDF(*(f"column{place}" for place in range(len(names))))
         counted = _collected(table.mapInArrow(_count_rows, "part long, rows long"))
         lengths = {row["part"]: row["rows"] for row in counted}
         ends = accumulate(lengths[part] for part in sorted(lengths))

@@ -154,9 +154,8 @@ def plain_values(column: Column) -> Values:
     if isinstance(column.series, np.ndarray):
         return column.series
     if isinstance(column.dtype, nw.Categorical | nw.Enum):
-        return object_values(
-            column
-        )  # pyarrow's own way to numpy fills the gaps of a dictionary with a category
+        # pyarrow's own way to numpy fills the gaps of a dictionary with a category
+        return object_values(column)
     wide = isinstance(column.dtype, _NO_NUMPY_DTYPE)
     values = (column.series.cast(nw.Float64) if wide else column.series).to_numpy()
     if values.dtype.kind == "U":
@@ -281,13 +280,11 @@ def _coded(column: Column, role: str) -> tuple[Values, Values, type]:
     if column.dtype.is_nested():
         raise _not_a_level(column, column.dtype_name, role)
     rows = plain_values(column)
-    if (
-        rows.dtype.kind == "f" and column.dtype.is_integer()
-    ):  # numpy turns whole numbers with gaps into floats
+    if rows.dtype.kind == "f" and column.dtype.is_integer():
+        # numpy turns whole numbers with gaps into floats
         rows = object_values(column)
-    family = _one_family(
-        column, rows, role
-    )  # of all rows, not of the distinct ones: 1 and True are equal
+    # of all rows, not of the distinct ones: 1 and True are equal
+    family = _one_family(column, rows, role)
     return *numbered(rows), family
 
 

@@ -190,9 +190,8 @@ def _columns(data: Dataset) -> IncompleteColumns:
     values = []
     seen = []
     owner = []
-    for position in sorted(
-        data.system, key=lambda place: data.names[place]
-    ):  # the order of columns must not matter
+    for position in sorted(data.system, key=lambda place: data.names[place]):
+        # the order of columns must not matter
         own = np.asarray(data.columns[position], dtype=np.float64)
         there = np.isfinite(own)
         if there.sum() < FEWEST_OBSERVED:
@@ -395,9 +394,8 @@ def _matched(
             there = np.flatnonzero(seen & (cells == cell))
             if not lack.size:
                 continue
-            there = (
-                there if there.size else np.flatnonzero(seen)
-            )  # a column without a value in a cell
+            # a column without a value in a cell
+            there = there if there.size else np.flatnonzero(seen)
             covariance = model.covariance[cell]
             slopes = np.linalg.solve(
                 covariance[np.ix_(others, others)], covariance[np.ix_(others, own)]
@@ -460,9 +458,8 @@ class Information:
             np.tensordot(rows, model.covariance[chosen], 1) + (away.T * rows) @ away
         ) / rows.sum()
         owner = self.columns.owner
-        parts = [
-            np.flatnonzero(owner == owner[self.first[z]]) for z in given
-        ]  # all columns of every condition
+        # all columns of every condition
+        parts = [np.flatnonzero(owner == owner[self.first[z]]) for z in given]
         conditions = np.concatenate([np.empty(0, dtype=np.int64), *parts])
         first, second = (self._residual(pooled, int(self.first[end]), conditions) for end in (x, y))
         a, b = self._pairs

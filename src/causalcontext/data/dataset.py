@@ -124,9 +124,8 @@ def only_cells(data: Dataset, cells: Sequence[int]) -> Dataset:
     """The table with these cells only; the rows of the others belong to no cell, and levels that
     they alone had go.
     """
-    place = np.full(
-        len(data.contexts.cells) + 1, -1, dtype=np.int32
-    )  # the last entry answers the code -1
+    # the last entry answers the code -1
+    place = np.full(len(data.contexts.cells) + 1, -1, dtype=np.int32)
     place[list(cells)] = np.arange(len(cells), dtype=np.int32)
     codes = place[data.codes]
     columns = list(data.columns)
@@ -225,9 +224,8 @@ def with_placeholders(data: Dataset, missing: Mapping[int, Bools]) -> Dataset:
     for (
         position,
         rows,
-    ) in (
-        missing.items()
-    ):  # a value from the middle of those that are there: a column stays what it is
+    ) in missing.items():
+        # a value from the middle of those that are there: a column stays what it is
         values = np.asarray(columns[position], dtype=np.float64)
         present = np.sort(values[~rows])
         columns[position] = np.where(rows, present[len(present) // 2], values)
@@ -284,9 +282,8 @@ def with_normal_scores(data: Dataset) -> Dataset:
         if data.kinds[position] is Kind.CONTINUOUS:
             values = np.asarray(data.columns[position], np.float64)
             known = np.isfinite(values) & (data.codes >= 0)
-            scores = np.where(
-                np.isfinite(values), np.nan, values
-            )  # what is infinite is still found and named
+            # what is infinite is still found and named
+            scores = np.where(np.isfinite(values), np.nan, values)
             scores[known] = gaussian_ranks(values[known])
             columns[position] = scores
     return replace(data, columns=tuple(columns))

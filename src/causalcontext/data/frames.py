@@ -26,9 +26,8 @@ class Later:
         self._name = name
 
     def __getattr__(self, name: str) -> Any:
-        if (
-            self._name not in sys.modules
-        ):  # Ctrl-C waits: it would leave half of it, and another error in its place
+        if self._name not in sys.modules:
+            # Ctrl-C waits: it would leave half of it, and another error in its place
             waits = CtrlCWaits()
             waits.on_start(None)
             try:

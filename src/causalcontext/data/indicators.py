@@ -49,9 +49,8 @@ class Indicator:
 
     column: str
     name: str  # what the context is called among the results
-    cuts: tuple[
-        float, ...
-    ] = ()  # where the steps are, ascending; a value on a cut belongs to the step below
+    # where the steps are, ascending; a value on a cut belongs to the step below
+    cuts: tuple[float, ...] = ()
     quantiles: int = 0  # instead of cuts: that many steps of about equal size
     # what the steps are called, if not by the cuts; steps of one name are one level
     called: tuple[str, ...] = ()
@@ -452,9 +451,8 @@ def step_functions(data: Dataset) -> list[StepFunction]:
     without an exception.
     """
     functions = []
-    few = slice(
-        None, None, max(1, data.n_rows // ROWS_OF_A_LOOK)
-    )  # so many rows, or up to twice as many
+    # so many rows, or up to twice as many
+    few = slice(None, None, max(1, data.n_rows // ROWS_OF_A_LOOK))
     for position in (
         place for place in data.contexts.positions if data.contexts.source_of(place) is None
     ):

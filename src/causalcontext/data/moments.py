@@ -122,9 +122,8 @@ class Moments:
         chosen = list(cells)
         with np.errstate(over="ignore", invalid="ignore"):
             mean, between = self._between(chosen)
-            for begin in range(
-                0, len(scatter), _BLOCK
-            ):  # whole products are as large as the scatter, and slower
+            for begin in range(0, len(scatter), _BLOCK):
+                # whole products are as large as the scatter, and slower
                 rows = slice(begin, begin + _BLOCK)
                 scatter[rows] = self.scatter[chosen[0], rows] if chosen else 0.0
                 for cell in chosen[1:]:
@@ -257,9 +256,8 @@ def without_blocks(totals: ScanTotals, blocks: int) -> ScanTotals:
     """
     cells = len(totals.n) // blocks
     own = np.arange(cells) * blocks
-    first = own + np.argmax(
-        totals.n.reshape(cells, blocks) > 0, axis=1
-    )  # a block with rows, where there is one
+    # a block with rows, where there is one
+    first = own + np.argmax(totals.n.reshape(cells, blocks) > 0, axis=1)
     base = totals.centre[first]
     shift = (totals.centre - np.repeat(base, blocks, axis=0)) + totals.mean
     parts = Moments(totals.n, shift, totals.scatter)

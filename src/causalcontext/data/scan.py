@@ -309,9 +309,8 @@ def scan_checked(
             f"not yet: lags with {parts.source}; write it to files that are sorted by time"
         )
     taken = () if series is None else series.taken
-    context = (
-        context if series is None else split_context(context)[0]
-    )  # others are made of the sample of windows
+    # others are made of the sample of windows
+    context = context if series is None else split_context(context)[0]
     stream = (
         streams.open_stream(source, [*contexts_of(context), *levels, *taken])
         if parts is None
@@ -468,9 +467,8 @@ def _kind_of(field: pa.Field, declared: Kind | None, context: bool) -> Kind:
             " it to numbers or to text, or leave it out"
         )
     ordered = pa.types.is_dictionary(dtype) and dtype.ordered
-    enum = any(
-        key.startswith(b"_PL_ENUM") for key in field.metadata or ()
-    )  # polars calls every Enum ordered
+    # polars calls every Enum ordered
+    enum = any(key.startswith(b"_PL_ENUM") for key in field.metadata or ())
     kind = declared or (
         Kind.CONTINUOUS if number else Kind.ORDERED if ordered and not enum else Kind.CATEGORICAL
     )
@@ -575,9 +573,8 @@ def finished(found: Accumulator, columns: StreamColumns, source: str) -> Scan:
         for name, levels_of_column in found.levels.items():
             j = found.system.index(name)
             categories[name] = levels_of_column.in_order(found.rows - int(missing[j]))
-            values[j] = levels_of_column.placed(
-                values[j], categories[name]
-            )  # instead of the numbers of levels
+            # instead of the numbers of levels
+            values[j] = levels_of_column.placed(values[j], categories[name])
         totals, blocks = _of_places(found, totals, blocks, categories)
     codes = place[codes]
     system = iter(values)

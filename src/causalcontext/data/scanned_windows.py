@@ -192,9 +192,8 @@ class WindowAccumulator:
         if not batch.num_rows:
             return
         codes = rows.codes_of(batch)
-        numbers: list[dict[Any, int]] = [
-            {} for _ in self.contexts
-        ]  # levels are numbered as they were first met
+        # levels are numbered as they were first met
+        numbers: list[dict[Any, int]] = [{} for _ in self.contexts]
         self._levels = np.array(
             [
                 [
@@ -228,9 +227,8 @@ class WindowAccumulator:
         """
         if self._waiting:
             self._advance(last=True)
-        place = np.full(
-            len(rows.cells) + 1, -1, dtype=np.int64
-        )  # the cells of rows among those of the table, sorted
+        # the cells of rows among those of the table, sorted
+        place = np.full(len(rows.cells) + 1, -1, dtype=np.int64)
         for cell, number in rows.cells.items():
             coded = (
                 tuple(data.levels[j].index(value) for j, value in enumerate(cell))
@@ -309,9 +307,8 @@ class WindowAccumulator:
             self._waiting = [rows.some(slice(end, None))]
             self._done = 0
             return
-        end = (
-            size if last or self.options.missing != "interpolate" else size - 1
-        )  # the next row may fill a cell in
+        # the next row may fill a cell in
+        end = size if last or self.options.missing != "interpolate" else size - 1
         self._make(rows, self._done, end)
         begin = max(end - self.depth - 1, 0)
         self._waiting = [rows.some(slice(begin, None))]
@@ -346,9 +343,8 @@ class WindowAccumulator:
             series = replace(series, values=series.values - means)
         windows = int(self._counts[self.options.lags][0])
         ends = begin + np.flatnonzero(before[2, begin:end] >= self.options.lags)
-        chosen, hashes = self._sample.choose(
-            windows, len(ends)
-        )  # and kept, with as much of their past as is whole
+        # and kept, with as much of their past as is whole
+        chosen, hashes = self._sample.choose(windows, len(ends))
         ends = ends[chosen]
         parts = []
         for lag in range(self.depth + 1):
@@ -423,14 +419,12 @@ class WindowAccumulator:
         found = some_cells(self._totals[depth], [coded[cell] for cell in cells])
         totals = found._asdict()  # its arrays were made for these cells
         for j, name in enumerate(self.contexts):
-            first = int(
-                np.flatnonzero(self._levels[:, j] == 0)[0]
-            )  # a cell whose level was met first
+            # a cell whose level was met first
+            first = int(np.flatnonzero(self._levels[:, j] == 0)[0])
             columns = [k for k, column in enumerate(self._of[depth]) if column[0] == name]
             if len(data.levels[j]) == 2 and data.contexts.cells[place[first]][j] == 1 and columns:
-                low, high = (
-                    totals[end][:, columns] for end in ("low", "high")
-                )  # those of 1 - x, in place of x
+                # those of 1 - x, in place of x
+                low, high = (totals[end][:, columns] for end in ("low", "high"))
                 totals["low"][:, columns] = 1.0 - high
                 totals["high"][:, columns] = 1.0 - low
                 totals["centre"][:, columns] = 1.0 - totals["centre"][:, columns]

@@ -146,9 +146,8 @@ def _stream_of_files(places: TablePath | Sequence[TablePath], whole: Sequence[An
         )
     with table_files.opened(files[0], {}) as (stored, rows, _):
         pass
-    types: dict[
-        str, pa.DataType
-    ] = {}  # decimals whatever the first rows hold: whole numbers, or nothing
+    # decimals whatever the first rows hold: whole numbers, or nothing
+    types: dict[str, pa.DataType] = {}
     if endings != {PARQUET}:
         if all(pa.types.is_null(field.type) for field in stored):
             raise FileError(f"{files[0]} has no rows, or none with a value")
@@ -222,9 +221,8 @@ def _batches_of(source: Any) -> tuple[pa.Schema, MadeBatches, str]:
                 yield from part.to_arrow().to_batches()
 
         return source.head(0).collect().to_arrow().schema, collected, "a polars LazyFrame"
-    if _is_of(
-        "pyarrow", source, "scanner"
-    ):  # a data set; its scanner is asked to read little ahead
+    if _is_of("pyarrow", source, "scanner"):
+        # a data set; its scanner is asked to read little ahead
         ahead: dict[str, Any] = {
             "batch_readahead": 1,
             "fragment_readahead": 1,
@@ -370,9 +368,8 @@ class StreamLevels:
     kind: Kind  # categorical or ordered
     family: str  # the type that all values have
     numbers: dict[Any, float] = field(default_factory=dict)
-    neighbours: set[tuple[Any, Any]] = field(
-        default_factory=set
-    )  # those that follow each other in a dictionary
+    # those that follow each other in a dictionary
+    neighbours: set[tuple[Any, Any]] = field(default_factory=set)
 
     def numbered(
         self, codes: Values, values: Sequence[Any], dictionary: Sequence[Any] = ()

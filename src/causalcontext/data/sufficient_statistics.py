@@ -22,9 +22,8 @@ from causalcontext.kernels.arrays import Bools, Ints
 from causalcontext.kernels.rows.scan import digest_rows
 from causalcontext.kernels.rows.stretches import ScanTotals
 
-_BATCH_VALUES = (
-    2**19
-)  # 4 MB: a batch stays in the cache, so that columns of a row-major array are read once
+# 4 MB: a batch stays in the cache, so that columns of a row-major array are read once
+_BATCH_VALUES = 2**19
 _LARGEST_BATCH_VALUES = 2**22
 _ROWS_PER_LEVEL = 256  # fewer rows are not worth an update of all cross products of their context
 _MANY_VARIABLES = 500
@@ -119,10 +118,8 @@ def gather_statistics(
         totals = _pass_over_rows(
             data, data.system if shared is None else range(len(data.names)), batch
         )
-    for (
-        position,
-        levels,
-    ) in data.categories.items():  # a level counts as what it is, wherever it stands in the order
+    for position, levels in data.categories.items():
+        # a level counts as what it is, wherever it stands in the order
         numbers = np.array([*map(level_number, levels), np.nan])
         codes = np.nan_to_num(data.columns[position], nan=-1.0).astype(np.int64)
         totals.digests[data.system.index(position)] = digest_rows(numbers[codes].view(np.uint64))

@@ -79,9 +79,8 @@ def read_file(path: TablePath) -> pd.DataFrame:
         with _parquet_file(file) as content:
             table = content.read()
         _check_header(file, table.column_names)
-        frame: pd.DataFrame = (
-            table.to_pandas()
-        )  # an index that has a name is a column again, as in a text file
+        # an index that has a name is a column again, as in a text file
+        frame: pd.DataFrame = table.to_pandas()
         return frame.reset_index() if any(name is not None for name in frame.index.names) else frame
 
 

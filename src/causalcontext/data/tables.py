@@ -181,9 +181,8 @@ def _pandas_columns(table: pd.DataFrame, names: Sequence[str]) -> tuple[Column, 
         PLAIN_NUMBERS
     ):
         found: Values = table.select_dtypes(dtype.type).to_numpy().T
-        if len(found) == dtypes.count(
-            dtype
-        ):  # else there are other dtypes that pandas takes for this one
+        if len(found) == dtypes.count(dtype):
+            # else there are other dtypes that pandas takes for this one
             blocks[dtype] = iter(found)
     return tuple(
         (

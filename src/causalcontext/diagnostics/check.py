@@ -659,16 +659,13 @@ class ContextReading:
 
     name: str | None = None  # None without a context
     dtype: str | None = None
-    levels: tuple[Any, ...] = (
-        "all",
-    )  # its values; without a context, and where it cannot be used, all rows are alike
-    codes: Codes = field(
-        default_factory=lambda: np.zeros(0, dtype=np.int32)
-    )  # of every row; -1 where it is missing
+    # its values; without a context, and where it cannot be used, all rows are alike
+    levels: tuple[Any, ...] = ("all",)
+    # of every row; -1 where it is missing
+    codes: Codes = field(default_factory=lambda: np.zeros(0, dtype=np.int32))
     problem: str = ""  # why the library refuses the column
-    parts: tuple[
-        ContextReading, ...
-    ] = ()  # of several columns: what is said about each; `levels` are combinations
+    # of several columns: what is said about each; `levels` are combinations
+    parts: tuple[ContextReading, ...] = ()
     cells: tuple[tuple[int, ...], ...] = ()  # these combinations, by the places of the values
 
     @property

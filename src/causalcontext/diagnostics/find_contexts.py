@@ -140,9 +140,8 @@ def find_contexts(
         table = scanned_once(
             table, None, options_of({**options, "method": "score-ac"}, "find_contexts"), False
         )
-    if isinstance(
-        table, Scan
-    ):  # models rest on the sample, which is searched once for every context that is added
+    if isinstance(table, Scan):
+        # models rest on the sample, which is searched once for every context that is added
         if options.get("lags") is not None:
             raise OptionError(
                 "find_contexts with lags needs the files themselves, not what cc.scan kept of them;"

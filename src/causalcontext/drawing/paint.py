@@ -208,9 +208,8 @@ def paint_legend(
     for sample, (x, y) in zip(samples, legend_places(samples, width), strict=True):
         route = np.array([(left + x + LEGEND_SAMPLE * third / 3, top + y) for third in range(4)])
         paint_stroke(axes, sample.stroke, route, points)
-        words = (
-            "" if sample.stroke.untested else label_of(sample.stroke)
-        )  # the words would hide the dots
+        # the words would hide the dots
+        words = "" if sample.stroke.untested else label_of(sample.stroke)
         if words:
             _paint_label(
                 axes, sample.stroke, words, (left + x + LEGEND_SAMPLE / 2, top + y), points

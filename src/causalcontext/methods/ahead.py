@@ -134,10 +134,8 @@ def warm_up() -> Path | None:
     _asked.update(PARTS)
     parts = [part for kind in PARTS for part in PARTS[kind]]
     with _telling(LONG_SENTENCE, len(parts) + len(WHOLE)) as tell:
-        went_well = [
-            *_compiled(parts, tell),
-            *_compiled(WHOLE, tell),
-        ]  # whole searches find the parts on disk
+        # whole searches find the parts on disk
+        went_well = [*_compiled(parts, tell), *_compiled(WHOLE, tell)]
     if all(went_well):
         for kind in (*PARTS, EVERYTHING):
             _note_done(kind)
@@ -219,9 +217,8 @@ class _Worker:
 
 def answer_names() -> None:
     """The loop of a worker: every line on stdin names a part, which is called."""
-    signal.signal(
-        signal.SIGINT, signal.SIG_IGN
-    )  # Ctrl-C on a terminal reaches all; who started this one ends it
+    # Ctrl-C on a terminal reaches all; who started this one ends it
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     compiling.only_for_disk = True
     gc.set_threshold(*GARBAGE_THRESHOLDS)
     for line in sys.stdin:

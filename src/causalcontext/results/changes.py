@@ -687,18 +687,16 @@ def _one_sided(
         )
         x, y = as_written(edge_endpoints, first, second)
         present_slope, absent_slope, p, doubt, shares = compare(fits, x, y, present, absent)
-        kind = (
-            "slope" if doubt == SHOWN and not shares else "edge"
-        )  # what is clearly not 0 is not absent
+        # what is clearly not 0 is not absent
+        kind = "slope" if doubt == SHOWN and not shares else "edge"
         if kind == "slope":
             present_slope, absent_slope, p, doubt, _ = fits.compare_slopes(
                 x, y, present, absent, both=True
             )
         try:
             label = _label(result, fits, x, y, absent, LARGEST_NEGLIGIBLE)[0]
-        except (
-            CausalContextError
-        ):  # without the moments of windows nothing is known of a correlation
+        except CausalContextError:
+            # without the moments of windows nothing is known of a correlation
             label = "undetermined"
         yield Change(
             result.names[x],
@@ -820,9 +818,8 @@ def _may_turn(
         for equation in equations
     )
     alone = context_nodes(result).issuperset(possible_causes(result, target, source, (a, b)))
-    if np.isnan(margin) or (
-        alone and not by_noise
-    ):  # of a context that is made out of a column there is no margin
+    if np.isnan(margin) or (alone and not by_noise):
+        # of a context that is made out of a column there is no margin
         return f"{effect} may be a cause of {cause}" if alone else ""
     positions = result.cells.positions
     cells = result.cells.cells

@@ -132,6 +132,7 @@ def to_dict(result: ContextGraphs) -> dict[str, Any]:
         "given": [[[z for z in chosen if z >= 0] for chosen in row] for row in log.given.tolist()],
         "labels": [list(label) for label in log.labels],
     }
+    # warnings are about rows, which are gone
     return (
         {
             "complete": result.complete,
@@ -203,7 +204,7 @@ def to_dict(result: ContextGraphs) -> dict[str, Any]:
         )
         | ({"cuts": [cut.to_dict() for cut in result.cuts]} if result.cuts else {})
         | _series_to_dict(result)
-    )  # warnings are about rows, which are gone
+    )
 
 
 def fields_from_dict(content: dict[str, Any]) -> dict[str, Any]:

@@ -138,9 +138,8 @@ def rows_in_units(mechanisms: Mechanisms, data: Dataset) -> tuple[dict[int, Floa
     for column in data.system:
         scale = mechanisms.scales[column]
         values = np.asarray(data.columns[column], dtype=np.float64)[rows]
-        has_values = (
-            scale.is_number or data.kinds[column].is_number
-        )  # numbers of few values are searched as levels
+        # numbers of few values are searched as levels
+        has_values = scale.is_number or data.kinds[column].is_number
         values_by_column[column] = (
             scale.standard(values)
             if has_values
@@ -169,9 +168,8 @@ def curve_shares(rows: Compared) -> tuple[Slope, Slope]:
     curve = _sum_of(mine, values)
     others = other_terms(rows)
     cause_values = values[cause]
-    if any(
-        not context_rows.any() for context_rows in rows.inside
-    ):  # the rows whose value of the cause is seen in both contexts
+    if any(not context_rows.any() for context_rows in rows.inside):
+        # the rows whose value of the cause is seen in both contexts
         seen = np.zeros(cause_values.shape, dtype=bool)
     elif rows.levels:
         seen = np.isin(cause_values, cause_values[rows.inside[0]]) & np.isin(

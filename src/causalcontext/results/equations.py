@@ -462,9 +462,8 @@ class PartialCurve:
     cause: str
     effect: str
     contexts: tuple[int, ...]  # the places of those that share the curve
-    at: tuple[
-        Any, ...
-    ]  # values of the cause: places between its 1st and 99th percentile, or its levels
+    # values of the cause: places between its 1st and 99th percentile, or its levels
+    at: tuple[Any, ...]
     numeric: bool  # whether these are numbers
     level: Any  # whose probability it is, where the effect has levels; None otherwise
     values: Floats  # one number for every value of the cause

@@ -117,9 +117,8 @@ def _searched(result: ContextGraphs, x: str, y: str, apart: bool) -> list[str]:
             entry = result.log.at(
                 context_index, result.log.slot(result.position(x), result.position(y))
             )
-            if _SAID.get(Decision(int(entry.decision)), bool(mark)) != bool(
-                mark
-            ):  # as it may of graphs that were given
+            if _SAID.get(Decision(int(entry.decision)), bool(mark)) != bool(mark):
+                # as it may of graphs that were given
                 sentence = (
                     f" in this graph; the search by {result.settings.method} found otherwise"
                     f"{sentence}"
@@ -224,9 +223,8 @@ def _by_test(
     origins = (result.origins.get((context_index, *pair)) for pair in ((a, b), (b, a)))
     if decision is Decision.ABSENT:
         story = f"{x} and {y} are independent{where}, {p}"
-    elif any(
-        origin is not None and origin.rule == "reads" for origin in origins
-    ):  # put back after a separation
+    elif any(origin is not None and origin.rule == "reads" for origin in origins):
+        # put back after a separation
         story = f"{x} and {y} are dependent{where}, {p}: a smaller conditioning set had hidden it"
     else:
         story = f"{x} and {y} are dependent in every test, most weakly{where}, {p}"
@@ -514,9 +512,8 @@ def _origin_words(result: ContextGraphs, context_index: int, x: str, y: str) -> 
         )
         if origin is not None:
             end = Endpoint(graph.endpoints[graph.position(cause), graph.position(effect)])
-            cpdag = (
-                graph.kind is GraphKind.CPDAG
-            )  # where an end is a whole direction: one arrow and one tail
+            # where an end is a whole direction: one arrow and one tail
+            cpdag = graph.kind is GraphKind.CPDAG
             what = f"{cause} --> {effect}" if cpdag else f"{_ENDPOINT_WORDS[end]} at {effect}"
             sentences.append(
                 f"{what} by {origin.rule}:"

@@ -53,10 +53,8 @@ def load(path: str | Path) -> ContextGraphs:
         content = json.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
         raise FileError(f"result file {str(path)!r} cannot be read: {error.strerror}") from error
-    except (
-        ValueError,
-        RecursionError,
-    ) as error:  # no JSON, no UTF-8, numbers without end, lists in lists in lists
+    except (ValueError, RecursionError) as error:
+        # no JSON, no UTF-8, numbers without end, lists in lists in lists
         raise FileError(f"result file {str(path)!r} is not valid JSON: {error}") from error
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise FileError(f"file {str(path)!r} is not a result of causalcontext")

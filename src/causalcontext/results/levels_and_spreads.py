@@ -75,9 +75,8 @@ def shared_bend(result: ContextGraphs, x: int, y: int, present: int, absent: int
     known = forward[x, y] or forward[y, x]
     places = (present, absent)
     for cause, effect in ((x, y), (y, x)):
-        possible = effect >= past and (
-            not known or forward[cause, effect]
-        )  # what was before is no effect
+        # what was before is no effect
+        possible = effect >= past and (not known or forward[cause, effect])
         if possible and _as_good(result, table, cause, effect, places):
             return SHARED.format(result.names[cause])
     return ""
@@ -319,9 +318,8 @@ def moved(
     numbers = [_column(table, z, rows) for z in causes if table.kinds[z].is_number]
     others = [column for z in causes for column in columns_of(table, z, rows)]
     log_scale = np.zeros(len(in_second))
-    if (
-        mechanisms is not None
-    ):  # the terms of its equations, and what causes add to the logarithm of its spread
+    if mechanisms is not None:
+        # the terms of its equations, and what causes add to the logarithm of its spread
         every, _ = rows_in_units(mechanisms, whole)
         values = {column: each[rows[complete_rows(whole)]] for column, each in every.items()}
         terms: dict[tuple[object, ...], Term] = {}
@@ -351,9 +349,8 @@ def moved(
         ],
         axis=0,
     )
-    causeless = ~(
-        descendants(may, target) | (np.arange(len(may)) == target)
-    )  # causes it in no context, by no way
+    # causes it in no context, by no way
+    causeless = ~(descendants(may, target) | (np.arange(len(may)) == target))
     possible = {
         z: _column(table, z, rows)
         for z in np.flatnonzero(causeless).tolist()

@@ -362,9 +362,8 @@ class FromSepsets:
         decision[:, self.plan.links.required[first, second]] = Decision.REQUIRED
         kept = max(len(pair_mask.kept) for pair_mask in self.plan.masks)
         given = records.given
-        given = (
-            padded(given, given.shape[2] + kept) if kept else given
-        )  # what masks keep of their triggers is at the end
+        # what masks keep of their triggers is at the end
+        given = padded(given, given.shape[2] + kept) if kept else given
         for mask_index, pair_mask in enumerate(self.plan.masks if kept else ()):
             graph, pair = np.nonzero(mask == mask_index)
             for offset, column in enumerate(pair_mask.kept):

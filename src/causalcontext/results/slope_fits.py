@@ -404,10 +404,8 @@ class WindowFits:
     def __init__(self, result: ContextGraphs) -> None:
         self.result = result
         series = series_of(result)
-        nodes = [
-            *window_names(series.variables, series.lags),
-            *series.covariates,
-        ]  # names may be shown otherwise
+        # names may be shown otherwise
+        nodes = [*window_names(series.variables, series.lags), *series.covariates]
         self._rows: dict[tuple[int, int], list[SlopeRow]] = {}
         for row in series.slopes:  # those of a link are in the order of the contexts
             self._rows.setdefault((nodes.index(row.source), nodes.index(row.target)), []).append(
@@ -469,9 +467,8 @@ class WindowFits:
             ]
             p = float(np.max([p, heterogeneity(back)[1]]))
         doubt = ""
-        if is_directed and self._fixed(
-            y, present
-        ):  # one regression of x on y and its causes, its variance included
+        if is_directed and self._fixed(y, present):
+            # one regression of x on y and its causes, its variance included
             two = stacked([self._moments(y, context_index) for context_index in (present, absent)])
             context = self.result.cells.positions[0]  # a column without moments of its own
             if (

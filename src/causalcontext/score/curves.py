@@ -466,9 +466,8 @@ def interaction_gains(codes: Ints, classes: int, one: Floats, other: Floats) -> 
     score = (products @ left) ** 2 / np.maximum(
         (products * products) @ (left * left), SMALLEST_SCATTER
     )
-    gains = np.where(
-        few, 0.0, 0.5 * (1.0 - 1.0 / classes) * score.sum(axis=1)
-    )  # one class is what the others leave
+    # one class is what the others leave
+    gains = np.where(few, 0.0, 0.5 * (1.0 - 1.0 / classes) * score.sum(axis=1))
     return np.asarray(gains.reshape(len(one), len(other)))
 
 

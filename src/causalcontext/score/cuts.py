@@ -335,9 +335,8 @@ def products_at(columns: CutColumns, order: Ints, first: Ints) -> Floats:
     gram = still @ still.T
     places = np.concatenate([np.arange(p), [p + k]])
     out[:, places[:, None], places] = gram
-    out[:, p : p + k, places] = sums[
-        :, :, 1 : p + 2
-    ]  # the others are centred: nothing to take away
+    # the others are centred: nothing to take away
+    out[:, p : p + k, places] = sums[:, :, 1 : p + 2]
     out[:, places, p : p + k] = np.swapaxes(sums[:, :, 1 : p + 2], 1, 2)
     totals = sums[:, :, 0]
     out[:, p : p + k, p : p + k] = sums[:, :, p + 2 :] - totals[:, :, None] * totals[:, None, :] / n

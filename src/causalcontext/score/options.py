@@ -87,9 +87,8 @@ class Clock:
         """
         while True:
             try:
-                following = (
-                    self.flag
-                )  # the next flag to be raised, and seconds until then, if known
+                # the next flag to be raised, and seconds until then, if known
+                following = self.flag
                 left = None
                 if self.flag[0]:
                     following = self.overdue

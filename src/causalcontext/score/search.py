@@ -84,9 +84,8 @@ def all_scores(
     best = np.full((count, nodes, 1 << nodes), -np.inf)
     found = np.zeros(best.shape, dtype=np.int64)
     pool = np.zeros((1 + (8 << nodes), 1 + workspace.width), dtype=np.int64)
-    tasks = np.ascontiguousarray(
-        np.argwhere(slots.may[:, 1 + slots.owner].T)
-    )  # of one layout for the kernel
+    # of one layout for the kernel
+    tasks = np.ascontiguousarray(np.argwhere(slots.may[:, 1 + slots.owner].T))
     done = 0
     while done < len(tasks):
         if stop():

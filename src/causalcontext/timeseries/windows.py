@@ -324,9 +324,8 @@ class SeriesWindows:
         found = window_tables.lagged_dataset(self.data, series, ends, named, copies)
         if self.options.time_effects != "means":
             return found
-        spent = (
-            len(np.unique(self.series.steps[ends])) - 1
-        )  # windows that means of times, and of units, take away
+        # windows that means of times, and of units, take away
+        spent = len(np.unique(self.series.steps[ends])) - 1
         spent += (
             len(np.unique(self.series.units[ends])) - 1
             if self.options.unit_effects == "means"

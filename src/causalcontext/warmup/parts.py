@@ -121,9 +121,8 @@ def _search_orders(search: str) -> None:
         1,
         nobody,
     )
-    scores = np.zeros(
-        (2, 2)
-    )  # as the two searches hand them on, where one order serves several cells
+    # as the two searches hand them on, where one order serves several cells
+    scores = np.zeros((2, 2))
     scores_of_cells = scores[:, 0] if search == "exact" else scores[0]
     best_partition(2, 2, np.zeros((2, 2, 4), dtype=np.int64)[:, 0, 1:3], scores_of_cells)
 
@@ -143,9 +142,8 @@ def whole_scores() -> None:
     bends(cause, effect, orthonormal((), cause.size))
     mixed = _mixed()
     lines: dict[str, Any] = {"curves": "never", "transform": "none", "wrong_cells": "keep"}
-    discover(
-        tiny(200), context="R", names=NAMES, method="score-ac", **lines
-    ).effects()  # graphs are drawn
+    # graphs are drawn
+    discover(tiny(200), context="R", names=NAMES, method="score-ac", **lines).effects()
     for table in (mixed[[*NAMES]], mixed):
         result = discover(
             table, context="R", method="score-ac", kinds={"E": "count"} if "E" in table else None

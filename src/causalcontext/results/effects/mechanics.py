@@ -157,9 +157,8 @@ class Mechanics(UnrolledGraphs):
         self.totals: dict[tuple[object, ...], Estimate] = {}
         self.orders: dict[tuple[Family, int], dict[int, int]] = {}
         self.asked_places: dict[tuple[int, int, int], list[tuple[int, int]]] = {}
-        self.local: dict[
-            tuple[int, int, int], Any
-        ] = {}  # answers of the local method, or why there are none
+        # answers of the local method, or why there are none
+        self.local: dict[tuple[int, int, int], Any] = {}
         self.local_ways: dict[tuple[tuple[int, ...], tuple[int, ...]], LocalFamilies] = {}
         self.window_pags: dict[int, WindowPag] = {}
         self.edge_texts: dict[tuple[int, int, int], str] = {}
@@ -249,10 +248,8 @@ class Mechanics(UnrolledGraphs):
         """The mechanism in one context of a regression for all of them."""
         series = series_of(self.result)
         values = self.result.contexts
-        nodes = [
-            *window_names(series.variables, series.lags),
-            *series.covariates,
-        ]  # names may be shown otherwise
+        # names may be shown otherwise
+        nodes = [*window_names(series.variables, series.lags), *series.covariates]
         slopes = {
             (nodes.index(row.source), row.context): row.slope
             for row in series.slopes
@@ -299,16 +296,14 @@ class Mechanics(UnrolledGraphs):
         equations = [evidence.mechanisms.equation(effect, own[0]) for own in graphs]
         wide = {term.cause for equation in equations for term in equation.spread}
         lines = all(term.kind == "linear" for equation in equations for term in equation.terms)
-        known = (
-            {*causes} if self.result.series is not None else {-1, *causes}
-        )  # windows lie between graphs
+        # windows lie between graphs
+        known = {*causes} if self.result.series is not None else {-1, *causes}
         if not wide or not lines or not wide <= known or evidence.mechanisms.scales[effect].scores:
             return None
         here, place = self.rows.inside(groups)
         counted = self.moments.rows[[cell for cells in groups for cell in cells]]
-        if abs(len(here) * self.rows.data.share - counted.sum()) > len(
-            counted
-        ):  # up to a row in every cell
+        if abs(len(here) * self.rows.data.share - counted.sum()) > len(counted):
+            # up to a row in every cell
             return None
         log_scale = np.zeros(len(here))
         codes = self.rows.codes[here]

@@ -65,9 +65,8 @@ class UnrolledGraphs:
     def _reach_within(self, steps: int) -> Bools:
         """`reach[g, k, v, w]`: v may lead to w within exactly k steps, k up to `steps` or more."""
         if len(self._reached[0]) <= steps:
-            most = max(
-                steps, self.window.lags, 2 * len(self._reached[0])
-            )  # short lags are asked for first
+            # short lags are asked for first
+            most = max(steps, self.window.lags, 2 * len(self._reached[0]))
             self._reached = np.stack([self._reach_of(links, most) for links in self._system_links])
         return self._reached
 

@@ -105,9 +105,8 @@ def window_pag(graphs: UnrolledGraphs, g: int, separations: LoggedSeparations) -
     covariates = list(window.extra)
     ends[np.ix_(covariates, past)] = Endpoint.ARROW
     ends[np.ix_(past, covariates)] = Endpoint.CIRCLE
-    ends[np.ix_(covariates, covariates)] = (
-        Endpoint.CIRCLE
-    )  # nothing of the table causes them; the rest was not asked
+    # nothing of the table causes them; the rest was not asked
+    ends[np.ix_(covariates, covariates)] = Endpoint.CIRCLE
     np.fill_diagonal(ends, Endpoint.NONE)
     return WindowPag(ends, sure)
 

@@ -166,9 +166,8 @@ class LaggedPlan:
     # first
     contexts: Contexts
     rule: ViewRule  # `adaptive`, `masked` (on the contexts of now) or `pooled`
-    values: tuple[
-        tuple[int, ...], ...
-    ]  # the value of every context in every graph, in the order of `window.contexts`
+    # the value of every context in every graph, in the order of `window.contexts`
+    values: tuple[tuple[int, ...], ...]
     context_lags: tuple[int, ...]  # the lags at which a context may act on a variable
     links: Links  # what is known about the nodes; time order is a part of it
     alpha: float

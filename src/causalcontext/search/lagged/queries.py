@@ -109,9 +109,8 @@ def _queries(plan: LaggedPlan, past: LaggedParents, size: int) -> Iterator[Paren
     """Whether a column of the past is independent given the `size` strongest others."""
     for y in plan.targets:
         shared = plan.window.is_context(y)
-        plain = (
-            shared or plan.rule is pooled
-        )  # context lags are conditioned on as they are; else they choose rows
+        # context lags are conditioned on as they are; else they choose rows
+        plain = shared or plan.rule is pooled
         for g in plan.graphs[:1] if shared else plan.graphs:
             strongest = _strongest(past, [g], y)
             for u in strongest:
@@ -196,9 +195,8 @@ class PairQueries:
 
     def sets(self, pair: Pair, size: int) -> Iterator[CandidateSet]:
         """The sets of one size: neighbours of y, then of z if that is contemporaneous."""
-        asked: set[CIQuery] = (
-            set()
-        )  # the same set may be asked on other rows for the sake of the other end
+        # the same set may be asked on other rows for the sake of the other end
+        asked: set[CIQuery] = set()
         for node in self.serving(pair):
             pool = self.pool(pair, node)
             if size > 1 and comb(len(pool), size) > MOST_SETS:
