@@ -569,21 +569,25 @@ def claims_to_keep(result: ContextGraphs) -> tuple[Claim, ...] | str | None:
     if result.evidence is None and (kept.opinion is None or isinstance(kept.opinion, str)):
         return kept.opinion
     claims: dict[Claim, None] = {}
-    for (a, b), compared in list(kept.compared.items()):
+    for places, compared in list(kept.compared.items()):
         agreed = None
         if result.evidence is None:
-            agreed = confirmed(result, result.contexts[a], result.contexts[b])
+            agreed = confirmed(result, *(result.contexts[place] for place in places))
         for change in compared:
-            if not change.claimed or scale_is_doubtful(result, change):
-                continue
-            confirms = (
-                agreed is None
-                or isinstance(agreed, str)
-                or agreed.intersection(_same_claims(change))
-            )
-            if confirms and not model_is_wrong(result, change):
+            if _stands(result, change, agreed):
                 claims[claim_of(change)] = None
     return tuple(claims)
+
+
+def _stands(result: ContextGraphs, change: Change, agreed: set[Claim] | str | None) -> bool:
+    """True for a claim that no veto of the model or of the scale meets, and that another engine
+    confirms; `agreed` are its claims, None or a reason where it has no say.
+    """
+    if not change.claimed or scale_is_doubtful(result, change):
+        return False
+    if isinstance(agreed, set) and not agreed.intersection(_same_claims(change)):
+        return False
+    return not model_is_wrong(result, change)
 
 
 def claim_of(change: Change) -> Claim:
@@ -801,42 +805,43 @@ def _may_turn(
     """
     cause = result.names[source]
     effect = result.names[target]
-    if (
-        split(cause)[1] > 0
-        if result.series is not None
-        else not result.settings.knowledge.links(result.names).may[target, source]
-    ):
+    if _cannot_turn(result, source, target):
         return ""
-    margin = (
-        np.min(evidence.margin[[a, b], evidence.slot(source, target)])
-        if evidence.margin.size
-        else np.nan
-    )
-    equations = evidence.mechanisms.equations if evidence.mechanisms is not None else ()
-    by_noise = any(
+    margin = np.nan
+    if evidence.margin.size:
+        margin = np.min(evidence.margin[[a, b], evidence.slot(source, target)])
+    by_noise = evidence.mechanisms is not None and any(
         equation.effect == target and equation.kind == NUMBER and equation.density[0]
-        for equation in equations
+        for equation in evidence.mechanisms.equations
     )
     alone = context_nodes(result).issuperset(possible_causes(result, target, source, (a, b)))
     if np.isnan(margin) or (alone and not by_noise):
         # of a context that is made out of a column there is no margin
         return f"{effect} may be a cause of {cause}" if alone else ""
-    positions = result.cells.positions
-    cells = result.cells.cells
-    values = {cell[positions.index(source)] for cell in cells} if source in positions else cells
-    asked = (
-        LARGEST_MARGIN
-        if alone
-        else min(
-            LARGEST_MARGIN,
-            (2.0 if by_noise else 1.0) * DIRECTION_MARGIN_PER_VALUE * (len(values) - 1),
-        )
-    )
+    asked = LARGEST_MARGIN if alone else _margin_asked(result, source, by_noise)
     if margin >= asked:
         return ""
     return (
         f"{effect} may be a cause of {cause}: the margin of the direction is below {asked:.0f} nats"
     )
+
+
+def _cannot_turn(result: ContextGraphs, source: int, target: int) -> bool:
+    """True if the past, or knowledge, says that the target is no cause of the source."""
+    if result.series is not None:
+        return split(result.names[source])[1] > 0
+    return not result.settings.knowledge.links(result.names).may[target, source]
+
+
+def _margin_asked(result: ContextGraphs, source: int, by_noise: bool) -> float:
+    """The margin in nats that a direction needs, from a context to a variable with other causes."""
+    positions = result.cells.positions
+    cells = result.cells.cells
+    values = len(cells)
+    if source in positions:
+        values = len({cell[positions.index(source)] for cell in cells})
+    of_value = DIRECTION_MARGIN_PER_VALUE * (2.0 if by_noise else 1.0)
+    return min(LARGEST_MARGIN, of_value * (values - 1))
 
 
 def _other_ends(result: ContextGraphs, a: int, b: int) -> Iterator[Change]:
