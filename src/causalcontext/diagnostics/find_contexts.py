@@ -24,13 +24,14 @@ from causalcontext.data.scan import Scan
 from causalcontext.data.streams import is_out_of_memory
 from causalcontext.diagnostics.best_cut import asked_responses, cut_of, profile_of, searched_rows
 from causalcontext.diagnostics.settings import CONTEXT_DEMAND, MOST_SUGGESTED_CONTEXTS
-from causalcontext.discover import discover, scanned_once
+from causalcontext.discover import discover
 from causalcontext.errors import OptionError, check_whole
 from causalcontext.graphs.lag_names import at
 from causalcontext.kernels.arrays import Floats
 from causalcontext.methods.method_object import default_of
 from causalcontext.methods.registry import METHOD_OPTIONS, METHODS
 from causalcontext.options import Keywords, Options, options_of, with_parameters
+from causalcontext.reading.scans import scanned_once
 from causalcontext.results.cut import CUT
 from causalcontext.score.changing import Table
 from causalcontext.score.cuts import CutResponse, beside, grid_of, group_gains
