@@ -35,7 +35,7 @@ from causalcontext.results.cut import Cut
 from causalcontext.results.effects.mixture import OrderDraws
 from causalcontext.results.equations import tuples
 from causalcontext.results.evidence import HiddenSuspicion, ScoreEvidence
-from causalcontext.results.few_rows import ThinLevels
+from causalcontext.results.few_rows import LEVEL_TYPES, ThinLevels
 from causalcontext.results.kept import KeptAnswers, answers_of
 from causalcontext.results.log import CITestLog, Decision, Entries
 from causalcontext.results.notes import marked, with_marks
@@ -54,7 +54,6 @@ if TYPE_CHECKING:
     from causalcontext.diagnostics.stability import Stability
     from causalcontext.results.contexts import ContextGraphs
 
-_LEVEL_TYPES = {"int": int, "float": float, "bool": bool, "str": str}
 FORMAT = "causalcontext-result"
 RESULT_FORMAT_VERSION = 6
 _LOG_COLUMNS = {
@@ -491,7 +490,7 @@ def _cells(
         for value, kind in typed_levels:  # a float may be written as a whole number
             if type(value).__name__ != kind and (kind, type(value)) != ("float", int):
                 raise ValueError(f"a level is {value!r}, expected a value of type {kind}")
-        levels.append(tuple(_LEVEL_TYPES[kind](value) for value, kind in typed_levels))
+        levels.append(tuple(LEVEL_TYPES[kind](value) for value, kind in typed_levels))
     saved = context["source"]  # what they are functions of; of a single one the number itself
     sources = tuple(saved) if isinstance(saved, list) else () if saved is None else (saved,)
     return Contexts(positions, tuples(context["cells"]), sources), tuple(levels)
