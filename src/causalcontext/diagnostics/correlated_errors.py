@@ -24,6 +24,7 @@ from causalcontext.data.moments import Moments
 from causalcontext.diagnostics.settings import (
     CORRELATION_CONVERGED,
     FEW_SLOPE_CONTEXTS,
+    LEAST_LOG_DETERMINANT,
     LOOKS_PER_FIT,
     MOST_CORRELATION_STEPS,
     MOST_MOVES,
@@ -138,7 +139,7 @@ class _Fit:
         That is -n / 2 (log |omega| + tr(omega^-1 S) - m), S being the cross products of m errors.
         """
         sign, determinant = np.linalg.slogdet(self.omega)
-        if sign <= 0 or determinant < -30.0:
+        if sign <= 0 or determinant < LEAST_LOG_DETERMINANT:
             return -np.inf
         inside = float(np.trace(np.linalg.solve(self.omega, self.cross()))) - len(self.omega)
         return float(-0.5 * self.climb.n * (determinant + inside))
