@@ -144,8 +144,8 @@ def dictionary_of(column: Column) -> pa.ChunkedArray | None:
         return None
     import pyarrow as pa
 
-    found = pa.array(native)
-    return found if isinstance(found, pa.ChunkedArray) else pa.chunked_array([found])
+    values = pa.array(native)
+    return values if isinstance(values, pa.ChunkedArray) else pa.chunked_array([values])
 
 
 def plain_values(column: Column) -> Values:
@@ -175,7 +175,8 @@ def value_families(values: Values) -> tuple[type, ...]:
     # `bool`, `int`, `float` and `str` stand for their kin; any other type is listed as it is.
     types = {type(value) for value in values[~is_missing(values)]}
     families = {
-        next((family for family, kin in _FAMILIES if issubclass(own, kin)), own) for own in types
+        next((family for family, kin in _FAMILIES if issubclass(value_type, kin)), value_type)
+        for value_type in types
     }
     return tuple(sorted(families, key=lambda family: family.__name__))
 
@@ -257,16 +258,17 @@ def read_levels(
         family = int if whole and (whole_floats or not labels) else float
     occurring = np.flatnonzero(np.bincount(codes[codes >= 0], minlength=len(values)))
     if role == "context" and occurring.size < 2:
-        one = [f"1 level ({family(values[place])!r}); at least 2" for place in occurring]
-        had = one[0] if one else "no value in any row; at least 2 levels"
+        levels_found = [f"1 level ({family(values[index])!r}); at least 2" for index in occurring]
+        had = levels_found[0] if levels_found else "no value in any row; at least 2 levels"
         raise DataError(f"context {column.name!r} has {had} are needed")
     check_levels_repeat(
         column.name, role, int(np.count_nonzero(codes >= 0)), values[occurring].tolist()
     )
     order = occurring if _is_pandas_categorical(column) else _level_order(column, values)
-    place = np.full(len(values) + 1, -1, dtype=np.int32)  # the last entry answers the code -1
-    place[order] = np.arange(len(order), dtype=np.int32)
-    return tuple(family(values[position]) for position in order), place[codes]
+    # the last entry answers the code -1
+    code_of_value = np.full(len(values) + 1, -1, dtype=np.int32)
+    code_of_value[order] = np.arange(len(order), dtype=np.int32)
+    return tuple(family(values[position]) for position in order), code_of_value[codes]
 
 
 def _coded(column: Column, role: str) -> tuple[Values, Values, type]:
@@ -349,13 +351,13 @@ def _level_order(column: Column, values: Values) -> NDArray[np.intp]:
     # A polars `Categorical` has no order of its own: its physical one depends on what else the
     # process read.
     dictionary = dictionary_of(column)
-    own = None
+    categories = None
     if isinstance(column.dtype, nw.Enum):
-        own = list(column.series.to_native().dtype.categories)
+        categories = list(column.series.to_native().dtype.categories)
     elif dictionary is not None:
-        own = dictionary.unify_dictionaries().chunk(0).dictionary.to_pylist()
-    place = {value: position for position, value in enumerate(own or ())}
-    keys = values.tolist() if own is None else [place[value] for value in values]
+        categories = dictionary.unify_dictionaries().chunk(0).dictionary.to_pylist()
+    rank = {value: position for position, value in enumerate(categories or ())}
+    keys = values.tolist() if categories is None else [rank[value] for value in values]
     return np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.intp)
 
 

@@ -125,9 +125,9 @@ def only_cells(data: Dataset, cells: Sequence[int]) -> Dataset:
     they alone had go.
     """
     # the last entry answers the code -1
-    place = np.full(len(data.contexts.cells) + 1, -1, dtype=np.int32)
-    place[list(cells)] = np.arange(len(cells), dtype=np.int32)
-    codes = place[data.codes]
+    new_code = np.full(len(data.contexts.cells) + 1, -1, dtype=np.int32)
+    new_code[list(cells)] = np.arange(len(cells), dtype=np.int32)
+    codes = new_code[data.codes]
     columns = list(data.columns)
     levels = []
     kept = [list(data.contexts.cells[cell]) for cell in cells]
@@ -153,23 +153,21 @@ def without_columns(data: Dataset, names: Collection[str]) -> Dataset:
     >>> rest.names, rest.contexts.positions
     (('X', 'Y', 'R'), (2,))
     """
-    kept = [place for place, name in enumerate(data.names) if name not in names]
-    new = {place: position for position, place in enumerate(kept)}
+    kept = [old for old, name in enumerate(data.names) if name not in names]
+    new = {old: position for position, old in enumerate(kept)}
     contexts: Contexts = replace(
         data.contexts,
-        positions=tuple(new[place] for place in data.contexts.positions),
-        sources=tuple(None if place is None else new[place] for place in data.contexts.sources),
+        positions=tuple(new[old] for old in data.contexts.positions),
+        sources=tuple(None if old is None else new[old] for old in data.contexts.sources),
     )
     return replace(
         data,
-        names=tuple(data.names[place] for place in kept),
-        kinds=tuple(data.kinds[place] for place in kept),
-        columns=tuple(data.columns[place] for place in kept),
-        dtypes=tuple(data.dtypes[place] for place in kept),
+        names=tuple(data.names[old] for old in kept),
+        kinds=tuple(data.kinds[old] for old in kept),
+        columns=tuple(data.columns[old] for old in kept),
+        dtypes=tuple(data.dtypes[old] for old in kept),
         contexts=contexts,
-        categories={
-            new[place]: levels for place, levels in data.categories.items() if place in new
-        },
+        categories={new[old]: levels for old, levels in data.categories.items() if old in new},
     )
 
 
@@ -199,11 +197,11 @@ def thinned(data: Dataset, most: int, seed: int) -> Dataset:
 
 def missing_rows(data: Dataset) -> dict[int, Bools]:
     """For every system variable with missing values, the rows in which it is missing."""
-    found = {
+    missing_by_column = {
         position: np.isnan(np.asarray(data.columns[position], dtype=np.float64))
         for position in data.system
     }
-    return {position: missing for position, missing in found.items() if missing.any()}
+    return {position: missing for position, missing in missing_by_column.items() if missing.any()}
 
 
 def with_placeholders(data: Dataset, missing: Mapping[int, Bools]) -> Dataset:

@@ -60,7 +60,9 @@ def frame_of(
     >>> frame_of([("X", 1.5), ("Y", 2.5)], columns=["name", "slope"])["slope"].tolist()
     [1.5, 2.5]
     """
-    names, labels = (None if some is None else list(some) for some in (columns, index))
+    names, labels = (
+        None if labels_given is None else list(labels_given) for labels_given in (columns, index)
+    )
     return pd.DataFrame(content, columns=names, index=labels)
 
 
@@ -68,8 +70,8 @@ def is_missing(values: Values) -> Bools:
     """Where there is no value: NaN, None, NaT or `pandas.NA`."""
     if values.dtype.kind in PLAIN:
         return np.not_equal(values, values)
-    found: Bools = pd.isna(values)
-    return found
+    missing: Bools = pd.isna(values)
+    return missing
 
 
 def numbered(values: Values) -> tuple[Ints, Values]:

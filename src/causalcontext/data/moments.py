@@ -255,25 +255,25 @@ def without_blocks(totals: ScanTotals, blocks: int) -> ScanTotals:
     b`.
     """
     cells = len(totals.n) // blocks
-    own = np.arange(cells) * blocks
+    first_block = np.arange(cells) * blocks
     # a block with rows, where there is one
-    first = own + np.argmax(totals.n.reshape(cells, blocks) > 0, axis=1)
+    first = first_block + np.argmax(totals.n.reshape(cells, blocks) > 0, axis=1)
     base = totals.centre[first]
     shift = (totals.centre - np.repeat(base, blocks, axis=0)) + totals.mean
     parts = Moments(totals.n, shift, totals.scatter)
-    found = no_totals(cells, totals.mean.shape[1])
+    merged_totals = no_totals(cells, totals.mean.shape[1])
     for cell in range(cells):
-        whole = parts.merged(range(own[cell], own[cell] + blocks))
-        found.n[cell] = whole.rows[0]
-        found.mean[cell] = whole.mean[0]
-        found.scatter[cell] = whole.scatter[0]
+        whole = parts.merged(range(first_block[cell], first_block[cell] + blocks))
+        merged_totals.n[cell] = whole.rows[0]
+        merged_totals.mean[cell] = whole.mean[0]
+        merged_totals.scatter[cell] = whole.scatter[0]
     counts = {
-        name: np.add.reduceat(getattr(totals, name), own, axis=0)
+        name: np.add.reduceat(getattr(totals, name), first_block, axis=0)
         for name in ("lost", "missing", "infinite")
     }
-    low = np.minimum.reduceat(totals.low, own, axis=0)
-    high = np.maximum.reduceat(totals.high, own, axis=0)
-    return found._replace(centre=base, low=low, high=high, digests=totals.digests, **counts)
+    low = np.minimum.reduceat(totals.low, first_block, axis=0)
+    high = np.maximum.reduceat(totals.high, first_block, axis=0)
+    return merged_totals._replace(centre=base, low=low, high=high, digests=totals.digests, **counts)
 
 
 def block_moments(totals: ScanTotals, blocks: int) -> tuple[Moments, ...]:
