@@ -270,7 +270,8 @@ def permutation_p(observed: float, draw: Draw, most: int, enough: int | None) ->
         if np.isfinite(observed)
         else observed
     )
-    reached, drawn = 0, 0
+    reached = 0
+    drawn = 0
     while drawn < most:
         wanted = most if enough is None else max(enough - reached, FEWEST_DRAWS_AT_ONCE)
         hits = np.flatnonzero(draw(drawn, min(wanted, most - drawn)) >= threshold)

@@ -239,7 +239,8 @@ def fit(
     columns: IncompleteColumns, weight: Floats | None = None, start: NormalCells | None = None
 ) -> NormalCells:
     """The most likely normal law of every cell, by EM; `weight` of every row, all 1 by default."""
-    (rows, q), cells = columns.values.shape, columns.possible.shape[1]
+    rows, q = columns.values.shape
+    cells = columns.possible.shape[1]
     count = np.ones(rows) if weight is None else weight
     model = start or NormalCells(
         np.full(cells, 1.0 / cells),
@@ -505,7 +506,8 @@ class Information:
         """The covariance of the estimated covariances of a cell: the inverse of their
         information.
         """
-        columns, (a, b) = self.columns, self._pairs
+        columns = self.columns
+        a, b = self._pairs
         weight = posterior(columns, self.model)[:, cell]
         count = np.bincount(columns.pattern, weight, len(columns.patterns))
         half = np.where(a == b, 0.5, 1.0)

@@ -508,31 +508,34 @@ def replaceable_links(result: ContextGraphs) -> list[Replaceable]:
     once.
     """
     evidence = result.evidence
-    if (
-        evidence is None
-        or evidence.mechanisms is None
-        or result.rows is None
-        or not evidence.curved
-    ):
+    if evidence is None or evidence.mechanisms is None:
+        return []
+    if result.rows is None or not evidence.curved:
         return []
     values, codes = rows_in_units(evidence.mechanisms, result.rows)
     near = np.any([graph.endpoints != 0 for graph in result.graphs.values()], axis=0)
     links: dict[tuple[int, int], Replaceable] = {}
     for context_index, effect in product(range(len(result.contexts)), values):
         equation = evidence.mechanisms.equation(effect, context_index)
-        if equation.kind == NUMBER:
-            inside = _inside_of(values, codes == context_index, equation, context_index)
-            others = _not_below(result, context_index, effect, values)
-            for cause in sorted({cause for term in inside.terms for cause in term.causes}):
-                close = (z for z in others if z != cause and near[z, cause])
-                other = next(
-                    (z for z in close if inside.is_unneeded(cause, z) and inside.shows(z)), None
-                )
-                if other is not None:
-                    links.setdefault(
-                        (cause, effect), Replaceable(cause, effect, other, context_index)
-                    )
+        if equation.kind != NUMBER:
+            continue
+        inside = _inside_of(values, codes == context_index, equation, context_index)
+        others = _not_below(result, context_index, effect, values)
+        for cause in sorted({cause for term in inside.terms for cause in term.causes}):
+            close = [z for z in others if z != cause and near[z, cause]]
+            other = _stand_in(inside, cause, close)
+            if other is not None:
+                link = Replaceable(cause, effect, other, context_index)
+                links.setdefault((cause, effect), link)
     return list(links.values())
+
+
+def _stand_in(inside: ContextRows, cause: int, close: Sequence[int]) -> int | None:
+    """The first variable beside whose curves the cause explains nothing; None without one."""
+    for other in close:
+        if inside.is_unneeded(cause, other) and inside.shows(other):
+            return other
+    return None
 
 
 def extra_columns(effect: Floats, asked: Sequence[Floats], given: Sequence[Floats]) -> float:
@@ -540,7 +543,8 @@ def extra_columns(effect: Floats, asked: Sequence[Floats], given: Sequence[Float
     without columns.
     """
     y = effect - effect.mean()
-    (small, fewer), (large, rank) = _explained(y, given), _explained(y, [*given, *asked])
+    small, fewer = _explained(y, given)
+    large, rank = _explained(y, [*given, *asked])
     more = rank - fewer
     df = len(y) - 1 - rank
     if df < SPARE_ROWS:

@@ -347,7 +347,8 @@ class FromSepsets:
 
     def made(self, first: Ints, second: Ints, records: Decisions) -> Entries:
         """The entries of pairs with these records, shapes (graphs, pairs, ...)."""
-        facts, mask = records.facts, records.facts[:, :, MASK]
+        facts = records.facts
+        mask = facts[:, :, MASK]
         numbers = np.where(mask[:, :, None] >= 0, records.numbers, np.nan)
         views = self.plan.views[np.arange(len(mask))[:, None], np.maximum(mask, 0)]
         decision = np.where(records.facts[:, :, MASK] >= 0, Decision.PRESENT, Decision.UNTESTABLE)

@@ -236,7 +236,8 @@ class RowFits:
         """The slope in one context given the set that decided about the pair; the rows, and the
         size of the set.
         """
-        result, contexts = self.result, self.result.cells.positions
+        result = self.result
+        contexts = result.cells.positions
         given = conditions(result, x, y, context_index)
         near = {
             *given,
@@ -289,7 +290,8 @@ class RowFits:
         Also without an effect of both that may be drawn as their cause: given it, they are linked
         where they are not.
         """
-        result, apart = self.result, list(self.result.cells.differing(*two))
+        result = self.result
+        apart = list(result.cells.differing(*two))
         model = None if result.evidence is None else result.evidence.mechanisms
         if model is None:
             return
