@@ -1,4 +1,5 @@
-"""What one pass over a stream keeps: moments, counts and hashes of all rows, and a sample of them.
+"""The totals of one pass over a stream: moments, counts and hashes of all rows, and a sample of
+them.
 
 An `Accumulator` takes record batches one after the other, and adds up with those of other parts of
 the same table: `a.merged(b)`. What it keeps does not depend on how the rows are cut into batches
@@ -43,7 +44,7 @@ _FEW = 256
 
 
 class Accumulator:
-    """What is known about a table after some of its rows.
+    """The totals of a table after some of its rows.
 
     `system` are the columns that hold numbers or levels, `contexts` those that name the context;
     `sample` rows are kept; `made` says how the contexts are made that are no columns.
@@ -81,7 +82,7 @@ class Accumulator:
 
     @property
     def totals(self) -> ScanTotals:
-        """What all rows say, the cells in the order of `cells`."""
+        """The totals of all rows, the cells in the order of `cells`."""
         # After the system columns come `indicators`: 1 in the rows that have a level of an ordered
         # column, else 0.
         return without_blocks(self._totals, self._blocks)
@@ -146,7 +147,7 @@ class Accumulator:
             self.missing_context += int(without)
 
     def merged(self, other: Accumulator) -> Accumulator:
-        """What is known about both parts of a table; neither is changed."""
+        """The totals of both parts of a table; neither is changed."""
         both = Accumulator(
             self.system, self.contexts, self.sample.most, tuple(self.levels.values()), self.made
         )
@@ -223,7 +224,7 @@ class Accumulator:
 
     @property
     def _width(self) -> int:
-        """How many columns the totals have."""
+        """The number of columns of the totals."""
         return len(self.system) + len(self.indicators)
 
     def _indicators(self, numbers: Mapping[str, Floats]) -> list[Floats]:
@@ -430,7 +431,7 @@ def _stored(column: pa.Array) -> Values:
 
 
 def _present(column: pa.Array) -> Bools:
-    """Where a column that lacks some values has one."""
+    """True for the rows in which a column has a value."""
     return _stored(column.is_valid().cast(pa.uint8())).view(np.bool_)
 
 

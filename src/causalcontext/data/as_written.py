@@ -1,4 +1,4 @@
-"""What is written in a table and means something else: codes for missing values, and dates that
+"""Cells of a table that mean something else: codes for missing values, and dates that
 look like numbers.
 
 Nothing is decided in silence: codes are named, and become missing values where the user says so; of
@@ -37,7 +37,7 @@ CODES = (
 FEWEST = 3
 """Cells that must have the code."""
 FAR = 1.0
-"""How far a code is outside the other values, in units of their whole range."""
+"""The distance of a code from the other values, in units of their whole range."""
 DATES = {14: "%Y%m%d%H%M%S", 12: "%Y%m%d%H%M", 10: "%Y%m%d%H", 8: "%Y%m%d"}
 """Dates that are written as whole numbers, by the number of digits."""
 YEARS = 1500.0, 2500.0
@@ -101,7 +101,7 @@ def words_about_codes(codes_by_column: dict[str, dict[float, int]]) -> str:
 
 
 def parsed_codes(values: Any) -> tuple[str, ...]:
-    """What `na_values` says, as texts: a number, a word, several of them, or text with commas.
+    """The codes of `na_values`, as texts: a number, a word, several of them, or text with commas.
 
     >>> parsed_codes("-9999, NA"), parsed_codes([-9999.0, "."]), parsed_codes(-1)
     (('-9999', 'NA'), ('-9999', '.'), ('-1',))

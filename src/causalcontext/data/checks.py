@@ -1,5 +1,5 @@
-"""What makes a table unusable once its values have been seen: one sentence each, with names and
-counts.
+"""Faults that make a table unusable once its values have been seen: one sentence each, with names
+and counts.
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ HEAPS = "spread around their values"
 CENSORED = "as numbers beyond it (censored)"
 REPLACED = "as numbers in whose place it is written (structural)"
 HURDLES = "as whether there is another value, and which (a hurdle)"
-"""What is done with coarse columns."""
+"""The treatments of coarse columns."""
 
 
 class FewValues(NamedTuple):
@@ -60,14 +60,14 @@ class FewValues(NamedTuple):
 
     @property
     def kind(self) -> Kind:
-        """What it is taken for; a coarse column stays a number."""
+        """The kind that it is taken for; a coarse column stays a number."""
         if len(self.values) == 2:
             return Kind.CATEGORICAL
         return Kind.ORDERED if self.is_graded and not self.finer else Kind.CONTINUOUS
 
     @property
     def is_graded(self) -> bool:
-        """Whether it has so few values that these are levels, or steps of a finer number."""
+        """True if it has so few values that these are levels, or steps of a finer number."""
         return len(self.values) <= MOST_ORDERED
 
     @property
@@ -81,7 +81,7 @@ class FewValues(NamedTuple):
 
     @property
     def at_limit(self) -> bool:
-        """Whether the value that stands out is the lowest or the highest one."""
+        """True if the value that stands out is the lowest or the highest one."""
         return self.spike in (0, len(self.values) - 1)
 
     @property
@@ -136,7 +136,7 @@ def _look(name: str, data: Dataset, places: Sequence[int], rows: Values) -> FewV
 
 
 def _effective(counts: Values) -> float:
-    """How many values of equal share would be as often the same in two rows."""
+    """The number of values of equal share that would be as often the same in two rows."""
     return float(counts.sum()) ** 2 / float(np.sum(counts.astype(np.float64) ** 2))
 
 
@@ -159,7 +159,7 @@ def spike_of(counts: Values, values: Values) -> float:
 
 
 def _is_limit(counts: Values, values: Values, share: float = LIMIT_ATOM) -> bool:
-    """Whether the lowest or the highest value has at least this share, and others beside it that
+    """True if the lowest or the highest value has at least this share, and others beside it that
     occur far less.
     """
     end = int(counts.argmax())

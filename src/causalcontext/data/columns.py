@@ -35,7 +35,7 @@ class Kind(StrEnum):
 
     @property
     def is_number(self) -> bool:
-        """Whether values are numbers rather than levels."""
+        """True if values are numbers rather than levels."""
         return self in (Kind.CONTINUOUS, Kind.COUNT)
 
 
@@ -73,7 +73,9 @@ _FAMILIES: tuple[tuple[type, tuple[type, ...]], ...] = (
 
 
 def declared_kinds(kinds: Mapping[Any, str] | None, names: Sequence[str]) -> dict[str, Kind]:
-    """What the user declared, by column name, once every name and every kind is known to exist."""
+    """The kinds that the user declared, by column name, once every name and every kind is known to
+    exist.
+    """
     if kinds is None:
         return {}
     if not isinstance(kinds, Mapping):
@@ -119,7 +121,7 @@ def infer_kind(column: Column) -> Kind:
 
 
 def _is_ordered(column: Column) -> bool:
-    """Whether a categorical of pandas or a dictionary of pyarrow says that it is ordered; a polars
+    """True if a categorical of pandas or a dictionary of pyarrow says that it is ordered; a polars
     `Enum` does not.
     """
     if isinstance(column.series, np.ndarray):
@@ -182,7 +184,7 @@ def value_families(values: Values) -> tuple[type, ...]:
 
 
 def for_dates(name: str) -> str:
-    """What to do with a column of dates."""
+    """Advice about a column of dates."""
     return (
         f"if rows follow each other in time pass time={name!r} with lags=..., such as lags=3, else"
         " drop it"

@@ -77,7 +77,7 @@ class NormalCells:
 
 @dataclass(frozen=True, eq=False)
 class Completed:
-    """What is known of a table with missing cells: a model of its columns, and tables drawn from
+    """The model of a table with missing cells: a model of its columns, and tables drawn from
     it.
     """
 
@@ -108,7 +108,7 @@ class Completed:
 
     @property
     def note(self) -> str:
-        """What was done, in a sentence."""
+        """The note on what was done, in a sentence."""
         lack = 1.0 - self.columns.seen[:, self.information.first].mean()
         return (
             f"{100.0 * lack:.2g} % of the cells are missing and were modelled, from all"
@@ -118,7 +118,7 @@ class Completed:
 
     @cached_property
     def information(self) -> Information:
-        """What is left of the information about covariances."""
+        """The information about covariances that missing cells leave."""
         return Information(self.columns, self.model)
 
     @cached_property
@@ -164,7 +164,7 @@ class Completed:
         return replace(stacked(tables), share=self.worth(len(tables)) / len(tables))
 
     def worth(self, count: int) -> float:
-        """What a row of so many completed tables counts for: these add what they differ by, divided
+        """The weight of a row of so many completed tables: these add what they differ by, divided
         by their number.
         """
         return 1.0 / (1.0 / self.share + (1.0 / self.share - 1.0) / count)
@@ -431,7 +431,8 @@ def _matched(
 
 
 class Information:
-    """What is left of the information about covariances, by the patterns of missing values.
+    """The information about covariances that missing cells leave, by the patterns of missing
+    values.
 
     Of a normal law with covariance S, a row of which the columns o are seen has the information
     tr(J E J F) / 2 about the elements E and F of S, J being the inverse of S over o and 0
@@ -456,8 +457,8 @@ class Information:
         )
 
     def share(self, x: int, y: int, given: Sequence[int], cells: Sequence[int]) -> float:
-        """What is left for the partial correlation of two system variables given others, on the
-        rows of some cells.
+        """The share that is left for the partial correlation of two system variables given others,
+        on the rows of some cells.
         """
         key = (x, y, tuple(given), tuple(cells))
         if key not in self._known:
@@ -492,7 +493,7 @@ class Information:
         return float(np.clip(whole / max(left, 1e-300), 0.01, 1.0))
 
     def _residual(self, covariance: Floats, column: int, given: Ints) -> Floats:
-        """What is left of a column given others, as weights of all columns."""
+        """The residual of a column given others, as weights of all columns."""
         weights = np.zeros(len(covariance))
         weights[column] = 1.0
         if given.size:

@@ -75,14 +75,14 @@ class Dataset:
 
     @property
     def values(self) -> tuple[Any, ...]:
-        """What the cells are called: the value of the context, of several a tuple of values,
+        """The names of the cells: the value of the context, of several a tuple of values,
         without any "all".
         """
         return cell_values(self.contexts, self.levels)
 
     @property
     def all_continuous(self) -> bool:
-        """Whether every system variable is continuous."""
+        """True if every system variable is continuous."""
         return all(self.kinds[position] is Kind.CONTINUOUS for position in self.system)
 
     def position(self, name: str) -> int:
@@ -92,7 +92,7 @@ class Dataset:
 
 
 def cell_values(contexts: Contexts, levels: tuple[tuple[Any, ...], ...]) -> tuple[Any, ...]:
-    """What cells are called.
+    """The names of cells.
 
     >>> cell_values(Contexts((2,), ((0,), (1,))), (("dry", "wet"),))
     ('dry', 'wet')
@@ -231,8 +231,8 @@ def with_placeholders(data: Dataset, missing: Mapping[int, Bools]) -> Dataset:
 
 
 def stable_order(values: Values) -> Ints:
-    """What sorts values, equal ones in the order of the rows; where there are none, a quicker sort
-    says the same.
+    """The order that sorts values, equal ones in the order of the rows; where there are none, a
+    quicker sort says the same.
     """
     order = np.argsort(values)
     rises = (values[order[1:]] > values[order[:-1]]).all()

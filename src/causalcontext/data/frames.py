@@ -67,7 +67,7 @@ def frame_of(
 
 
 def is_missing(values: Values) -> Bools:
-    """Where there is no value: NaN, None, NaT or `pandas.NA`."""
+    """True where there is no value: NaN, None, NaT or `pandas.NA`."""
     if values.dtype.kind in PLAIN:
         return np.not_equal(values, values)
     missing: Bools = pd.isna(values)
@@ -97,7 +97,7 @@ def brings_rows_by(table: Any) -> str | None:
 
 
 def is_index(name: str) -> bool:
-    """Whether a column of an Arrow table is the index of a pandas table, written with it by
+    """True if a column of an Arrow table is the index of a pandas table, written with it by
     default.
     """
     return re.fullmatch(r"__index_level_\d+__", name) is not None

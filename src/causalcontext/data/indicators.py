@@ -113,8 +113,8 @@ class Indicator:
     def source(
         self, names: Sequence[str], kinds: Sequence[Kind], sources: Sequence[int | None]
     ) -> int:
-        """Where its column is in a table, with the columns that other contexts are made out of;
-        checked.
+        """The position of its column in a table, with the columns that other contexts are made out
+        of; checked.
         """
         check_are_columns([self.column], names)
         position = names.index(self.column)
@@ -145,12 +145,12 @@ class Indicator:
 
     @property
     def levels(self) -> tuple[str, ...]:
-        """What the values of the context are called."""
+        """The names of the values of the context."""
         return tuple(dict.fromkeys(self._steps))
 
     @property
     def _steps(self) -> tuple[str, ...]:
-        """What the steps are called: `<= 0.3`, `(0.3, 0.7]`, `> 0.7`."""
+        """The names of the steps: `<= 0.3`, `(0.3, 0.7]`, `> 0.7`."""
         if self.called:
             return self.called
         texts = [number_text(cut) for cut in self.cuts]
@@ -158,7 +158,7 @@ class Indicator:
         return (f"<= {texts[0]}", *middle, f"> {texts[-1]}")
 
     def one_level(self) -> DataError:
-        """What to say where all values are in one step."""
+        """The error where all values are in one step."""
         return DataError(
             f"context {self.name!r} has 1 level; at least 2 are needed: all values of"
             f" {self.column!r} lie on one side of the cuts"
@@ -271,7 +271,7 @@ def threshold(
 
 
 def _best_name(column: str) -> str:
-    """What a context is called until its cut is found."""
+    """The name of a context until its cut is found."""
     return f"{column} > best"
 
 
@@ -440,14 +440,14 @@ class StepFunction(NamedTuple):
     levels: tuple[int, ...]
 
     def call(self) -> str:
-        """How to declare it."""
+        """The call that declares it."""
         column = json.dumps(self.column, ensure_ascii=False)  # a quote in a name is no end of it
         if len(self.cuts) == 1:
             return f"cc.threshold({column}, {number_text(self.cuts[0])})"
         return f"cc.bins({column}, edges=[{', '.join(number_text(cut) for cut in self.cuts)}])"
 
     def advice(self, alone: bool = True) -> str:
-        """What to do if the column made the context, which must not stay beside what is
+        """Advice if the column made the context, which must not stay beside what is
         declared.
         """
         declared = f"context={self.call()}" if alone else f"{self.call()} among the contexts"
@@ -479,7 +479,7 @@ def step_functions(data: Dataset) -> list[StepFunction]:
 
 
 def _is_beside_a_constant(column: Values, codes: Codes, levels: Sequence[int]) -> bool:
-    """Whether a number has one value at a level of the context and others, on both sides of it,
+    """True if a number has one value at a level of the context and others, on both sides of it,
     elsewhere.
 
     Nobody cuts a column like that: a device is off where the context has that level.

@@ -46,7 +46,7 @@ class CellRegression(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """What is kept of the rows of every cell.
+    """The moments of the rows of every cell.
 
     >>> parts = ([[1.0], [3.0]], [[2.0], [6.0]])
     >>> halves = [Moments.of_rows(np.array(part), np.zeros(2, int), 1) for part in parts]
@@ -187,7 +187,7 @@ class Moments:
 
 
 def independent(correlation: Floats) -> bool:
-    """Whether no variable is a linear function of the others."""
+    """True if no variable is a linear function of the others."""
     if (np.diagonal(correlation) <= 0.0).any():
         return False
     return not correlation.size or bool(np.linalg.eigvalsh(correlation)[0] > COLLINEAR_BELOW)
@@ -228,8 +228,8 @@ def add_batch(totals: ScanTotals, values: Floats, codes: Codes, first_row: int) 
 
 
 def settle(totals: ScanTotals) -> Bools:
-    """Which variables are constant in which context, once all batches are in; the moments are exact
-    for them.
+    """True for variables that are constant in a context, once all batches are in; the moments are
+    exact for them.
     """
     # Rounding leaves traces of a constant: its mean is replaced by the value itself, its cross
     # products by 0. Means are whole afterwards, and centres 0.
@@ -246,7 +246,7 @@ def settle(totals: ScanTotals) -> Bools:
 
 
 def blocks_for(cells: int, variables: int) -> int:
-    """How many blocks there are room for: all of them, or one."""
+    """The number of blocks that there is room for: all of them, or one."""
     return BLOCKS if max(cells, 1) * BLOCKS * variables**2 <= MOST_NUMBERS else 1
 
 

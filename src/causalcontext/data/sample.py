@@ -134,7 +134,7 @@ class RowSample:
 
 
 def _smallest(hashes: Words, most: int) -> Ints:
-    """Where the smallest hashes are, in the order of the table."""
+    """The positions of the smallest hashes, in the order of the table."""
     if hashes.size <= most:
         return np.arange(hashes.size)
     return np.sort(np.argpartition(hashes, most - 1)[:most])

@@ -59,7 +59,7 @@ class HeldRows(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ScannedWindows:
-    """What a scan keeps of the windows of a table."""
+    """The totals and the sample of the windows of a table."""
 
     data: Dataset  # the columns and contexts of the table
     options: SeriesOptions  # how rows follow each other
@@ -76,7 +76,7 @@ class ScannedWindows:
 
     @property
     def whole(self) -> bool:
-        """Whether the sample has all windows."""
+        """True if the sample has all windows."""
         assert self.series.ends is not None
         return int(self.series.ends.sum()) == self.counts[self.options.lags].used
 
@@ -97,7 +97,7 @@ class ScannedWindows:
         return data, statistics_of(totals, data, self.counts[depth].used, 0, 0)
 
     def rows(self, depth: int) -> tuple[int, ...]:
-        """How many windows every context of the table has."""
+        """The number of windows that every context of the table has."""
         data, (cells, totals) = self.data, self.totals[depth]
         order = np.argsort(data.contexts.positions)
         now = {
@@ -107,7 +107,9 @@ class ScannedWindows:
         return tuple(np.bincount(found, totals.n, minlength=len(now)).astype(int).tolist())
 
     def note(self, source: str, scored: bool) -> str:
-        """What rests on all windows, and what on the sample; empty where there is no difference."""
+        """A note on what rests on all windows, and what on the sample; empty where there is no
+        difference.
+        """
         if self.whole:
             return ""
         assert self.series.ends is not None
@@ -130,7 +132,7 @@ class ScannedWindows:
 
 
 class WindowAccumulator:
-    """What is known about the windows of a table after some of its rows; `sample` windows are
+    """The totals of the windows of a table after some of its rows; `sample` windows are
     kept.
     """
 
@@ -184,7 +186,7 @@ class WindowAccumulator:
 
     @property
     def _by_units(self) -> bool:
-        """Whether windows wait until their unit is over, since its mean is taken away."""
+        """True if windows wait until their unit is over, since its mean is taken away."""
         return self.options.units is not None and self.options.unit_effects == "means"
 
     def add(self, batch: pa.RecordBatch, rows: Accumulator) -> None:
@@ -222,7 +224,7 @@ class WindowAccumulator:
         self._advance(last=False)
 
     def finished(self, rows: Accumulator, data: Dataset) -> ScannedWindows:
-        """What is kept once all rows have been added; `data` are the columns and contexts of the
+        """The totals once all rows have been added; `data` are the columns and contexts of the
         table.
         """
         if self._waiting:

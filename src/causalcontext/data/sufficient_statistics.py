@@ -215,7 +215,7 @@ def of_some_columns(statistics: SufficientStatistics, kept: Sequence[int]) -> Su
 
 
 def _pass_over_rows(data: Dataset, positions: Sequence[int], batch: int) -> ScanTotals:
-    """What the rows of some columns add up to; context variables count as constant."""
+    """The totals of the rows of some columns; context variables count as constant."""
     nothing = np.zeros(data.n_rows)
     columns = [
         nothing if position in data.contexts.positions else data.columns[position]

@@ -254,7 +254,7 @@ def _check_unique(names: Sequence[str]) -> None:
 
 
 def context_places(context: object, names: tuple[str, ...]) -> tuple[int, ...]:
-    """Where the context variables are among the columns, in the order they were given."""
+    """The positions of the context variables among the columns, in the order they were given."""
     if context is None:
         return ()
     asked = list(context) if isinstance(context, list | tuple) else [context]

@@ -107,7 +107,7 @@ class CutProfile:
 
     @property
     def verdict(self) -> str:
-        """Whether there is a cut."""
+        """True if there is a cut."""
         if self.gain > self.demand:
             return "cut"
         return "smooth change" if self.smooth > self.demand and self.gain <= 0.0 else "undecided"

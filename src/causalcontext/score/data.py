@@ -128,8 +128,8 @@ class ScoreData:
 
     @property
     def causes(self) -> int:
-        """How many candidates system variables have: these change with a context instead of taking
-        it for a parent.
+        """The number of candidates that system variables have: these change with a context instead
+        of taking it for a parent.
         """
         return len(self.table.system)
 
@@ -258,7 +258,7 @@ class ScoreData:
 
     @property
     def orders(self) -> int:
-        """How many orders there are; one for all windows of a time series."""
+        """The number of orders; one for all windows of a time series."""
         return 1 if self.is_window else orders_of(self.contexts, len(self.context_variables))
 
     @property
@@ -267,7 +267,7 @@ class ScoreData:
         return float(self.n.sum())
 
     def has_density(self, variable: int) -> bool:
-        """Whether the noise of a number may have another density than the Gaussian one."""
+        """True if the noise of a number may have another density than the Gaussian one."""
         own = self.treated.get(int(self.position[variable]))
         return own is None or own.widths.size > 0
 
@@ -488,8 +488,8 @@ def score_data(
 
 
 def orders_of(cells: int, contexts: int) -> int:
-    """How many orders a table has: one per cell, but of many combinations of several contexts one
-    for all.
+    """The number of orders of a table: one per cell, but of many combinations of several contexts
+    one for all.
     """
     return cells if contexts <= 1 or cells <= MOST_CELLS_EXACT else 1
 

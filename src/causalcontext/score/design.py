@@ -302,7 +302,7 @@ class ScoreDesign:
         return self._facts[int(self._blocks[0][block, DESIGN])][0]
 
     def bits(self, block: int) -> int:
-        """How many values there are at some of which a column of a block may live, 0 for plain
+        """The number of values at some of which a column of a block may live, 0 for plain
         columns.
         """
         return int(self._blocks[0][block, BITS])

@@ -160,7 +160,7 @@ def explore_uneven(even: Explored, effort: Effort) -> Explored:
 
 
 def asks_for_scales(even: Explored) -> bool:
-    """Whether residuals contradict the model, or those of straight lines have an uneven spread, and
+    """True if residuals contradict the model, or those of straight lines have an uneven spread, and
     the table is small.
 
     In large ones the residual checks still say that the spread is uneven.

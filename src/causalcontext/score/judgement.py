@@ -146,7 +146,7 @@ def _extendable(edges: Bools, evidence: Evidence, best: Bools, margin: Floats) -
         return Marks(endpoints, inferred, undecided)
 
     def are_extendable(number: int) -> bool:
-        """Whether every graph has an extension without a new collider then."""
+        """True if every graph has an extension without a new collider then."""
         return all(map(has_extension, marks(number).endpoints))
 
     if not colliders or are_extendable(0):

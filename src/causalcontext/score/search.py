@@ -50,7 +50,7 @@ QUICK = 14
 
 
 def is_quick(orders: int, variables: int, contexts: int) -> bool:
-    """Whether the exact search, with so many orders, system variables and context variables, is the
+    """True if the exact search, with so many orders, system variables and context variables, is the
     quicker one.
     """
     return _size(orders, variables, contexts) <= QUICK

@@ -360,8 +360,8 @@ class SeriesWindows:
         return Links(may, links.must)
 
     def rows(self, tested: bool) -> tuple[int, ...]:
-        """How many windows every context has, of those that tests see or of those that regressions
-        see.
+        """The number of windows of every context, of those that tests see or of those that
+        regressions see.
         """
         if self.of_all is not None:
             return self.of_all.rows(self.window.depth if tested else self.options.lags)

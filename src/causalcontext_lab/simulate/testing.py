@@ -200,7 +200,7 @@ class OracleTest:
 
 @dataclass(frozen=True)
 class Assumption:
-    """Whether an assumption holds, and what speaks against it."""
+    """The verdict on an assumption, and the evidence against it."""
 
     holds: bool
     why: str

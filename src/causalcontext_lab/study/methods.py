@@ -285,7 +285,7 @@ def search_with(method: str, task: StudyTask) -> EstimatedEndpoints:
 
 
 def _is_slow(test: IndependenceTest) -> bool:
-    """Whether a test permutes rows, as one without a model does: several methods ask it once."""
+    """True if a test permutes rows, as one without a model does: several methods ask it once."""
     members = getattr(test, "members", (test,))
     return any("model_free" in declared_traits(member) for member in members)
 

@@ -501,7 +501,7 @@ def _parsed(line: bytes) -> Record | None:
 
 
 def _is_whole(record: Record) -> bool:
-    """Whether a record has what the tables need, and numbers where they count."""
+    """True if a record has what the tables need, and numbers where they count."""
     if not is_whole(record.get("setting")) or not is_whole(record.get("repeat")):
         return False
     texts = [record.get(key, "") for key in ("kind", "knowledge", "method", "reason")]

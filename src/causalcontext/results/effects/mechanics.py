@@ -473,7 +473,7 @@ class Mechanics(UnrolledGraphs):
 
     @cached_property
     def all_continuous(self) -> bool:
-        """Whether all columns but those of contexts are continuous: then nothing is asked column by
+        """True if all columns but those of contexts are continuous: then nothing is asked column by
         column.
         """
         contexts = {self.column(v) for v in self.contexts}
@@ -492,7 +492,7 @@ class Mechanics(UnrolledGraphs):
         return known[self.column(variable)] if known else ()
 
     def is_binary(self, variable: int) -> bool:
-        """Whether a column has two categories: the moments hold them as 0 and 1, and more than two
+        """True if a column has two categories: the moments hold them as 0 and 1, and more than two
         not at all.
         """
         some = self.moments.merged().scatter[0, self.column(variable), self.column(variable)] > 0.0
@@ -568,7 +568,7 @@ class Mechanics(UnrolledGraphs):
         return self._choice(graphs, named, why, model == "shifted")
 
     def _not_searched(self, g: int, position: int, variable: int) -> bool:
-        """Whether nothing was asked about a context and a variable: by pc-m, and of contexts made
+        """True if nothing was asked about a context and a variable: by pc-m, and of contexts made
         out of a column.
 
         Graphs that were given and have links at the context say all that there is to know about it.

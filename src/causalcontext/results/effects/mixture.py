@@ -134,7 +134,7 @@ class EffectDraws:
 
     @cached_property
     def edges(self) -> Bools:
-        """Whether one causes the other, shape (draws, contexts, N, N)."""
+        """True if one causes the other, shape (draws, contexts, N, N)."""
         kinds, sets = self._models(None, self._penalty)
         system = np.array(self._system)
         found = np.zeros((len(kinds), len(self._cells), self._size, self._size), dtype=bool)
@@ -150,7 +150,7 @@ class EffectDraws:
 
     @cached_property
     def ancestors(self) -> Bools:
-        """Whether a directed path leads from one to the other, shape (draws, contexts, N, N)."""
+        """True if a directed path leads from one to the other, shape (draws, contexts, N, N)."""
         found = self.edges.astype(np.float32)
         for _ in range(int(self._size).bit_length()):
             found = ((found @ found + found) > 0).astype(np.float32)

@@ -58,7 +58,7 @@ class UnrolledGraphs:
         return links
 
     def leads(self, g: int, x: int, y: int) -> bool:
-        """Whether x may lead to y in a graph along links between system variables, at any times."""
+        """True if x may lead to y in a graph along links between system variables, at any times."""
         (v, lag), (w, later) = self.place(x), self.place(y)
         return lag >= later and bool(self._reach_within(lag - later)[g, lag - later, v, w])
 
@@ -153,7 +153,7 @@ class UnrolledGraphs:
         return (self.window.variables + node - self.window.extra[0], 0) if found is None else found
 
     def lag(self, node: int) -> int:
-        """How many steps ago a node is."""
+        """The number of steps from a node to the present."""
         return self.place(node)[1]
 
     def at(self, variable: int, lag: int = 0) -> int:

@@ -58,7 +58,7 @@ class LoggedSeparations:
         return entry.conditions if entry.decision == Decision.ABSENT else None
 
     def separates(self, a: int, b: int, given: tuple[int, ...]) -> bool:
-        """Whether another set separates them."""
+        """True if another set separates them."""
         fit = self._rows.regression(b, [a, *given])
         if fit is None or fit.df < 1 or not fit.errors[0] > 0.0:
             return False

@@ -122,17 +122,17 @@ class Window:
         return variable, self.lags - lag
 
     def lag(self, column: int) -> int:
-        """How many steps ago a column is; a covariate, which has no time of its own, 0."""
+        """The lag of a column (steps); a covariate, which has no time of its own, 0."""
         place = self.place(column)
         return 0 if place is None else place[1]
 
     def is_now(self, column: int) -> bool:
-        """Whether a column is a variable at time t."""
+        """True if a column is a variable at time t."""
         place = self.place(column)
         return place is not None and place[1] == 0
 
     def is_context(self, column: int) -> bool:
-        """Whether a column is a context lag."""
+        """True if a column is a context lag."""
         place = self.place(column)
         return place is not None and place[0] in self.contexts
 
@@ -227,7 +227,7 @@ class LaggedPlan:
         )
 
     def is_shared(self, x: int, y: int) -> bool:
-        """Whether a pair has the same answer in all graphs: links at contexts are those of the
+        """True if a pair has the same answer in all graphs: links at contexts are those of the
         union.
         """
         return self.window.is_context(x) or self.window.is_context(y)

@@ -41,7 +41,7 @@ from causalcontext.views import CIQuery, pooled
 Key = tuple[int, int]
 """(graph, target)"""
 ParentQuery = tuple[tuple[Key, ...], int, tuple[CIQuery, ...]]
-"""Whether a column may be a parent, on several sets of rows, and the graphs and targets that it is
+"""True if a column may be a parent, on several sets of rows, and the graphs and targets that it is
 about.
 """
 
@@ -106,7 +106,7 @@ def _ask(
 
 
 def _queries(plan: LaggedPlan, past: LaggedParents, size: int) -> Iterator[ParentQuery]:
-    """Whether a column of the past is independent given the `size` strongest others."""
+    """True if a column of the past is independent given the `size` strongest others."""
     for y in plan.targets:
         shared = plan.window.is_context(y)
         # context lags are conditioned on as they are; else they choose rows
@@ -127,7 +127,7 @@ def _queries(plan: LaggedPlan, past: LaggedParents, size: int) -> Iterator[Paren
 
 
 def _context_queries(plan: LaggedPlan, past: LaggedParents) -> Iterator[ParentQuery]:
-    """Whether a context lag is independent of a variable given all that may cause it, on all
+    """True if a context lag is independent of a variable given all that may cause it, on all
     rows.
     """
     for y in plan.targets:
@@ -245,7 +245,7 @@ class PairQueries:
         return None if view is None else CIQuery(*endpoints, tuple(sorted(plain.union(kept))), view)
 
     def _is_near(self, pair: Pair, column: int, nodes: Iterable[int], shared: bool) -> bool:
-        """Whether a column of the window is still next to one of some nodes."""
+        """True if a column of the window is still next to one of some nodes."""
         if column >= self.plan.window.nodes:
             return False
         return any(bool(self._neighbours(pair.graph, node, shared)[column]) for node in nodes)
