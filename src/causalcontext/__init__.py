@@ -10,9 +10,8 @@ system.
 import sys
 from typing import Any
 
-if sys.argv[:1] == [
-    "-m"
-]:  # `python -m causalcontext` imports this file before it can catch anything
+if sys.argv[:1] == ["-m"]:
+    # `python -m causalcontext` imports this file before it can catch anything
     from causalcontext_command import leave_on_interrupt
 
     leave_on_interrupt()

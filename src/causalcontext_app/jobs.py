@@ -49,9 +49,8 @@ class Job:
 
     def cancel(self) -> None:
         """The search ends soon, and keeps what it knows; a second time at once."""
-        if (
-            self.cancelled or os.name == "nt"
-        ):  # on Windows no process can send Ctrl-C to another one
+        if self.cancelled or os.name == "nt":
+            # on Windows no process can send Ctrl-C to another one
             self._process.kill()
         else:
             self._process.send_signal(signal.SIGINT)

@@ -264,9 +264,8 @@ def run_title(question: Question) -> str:
         )
         for name, value in chosen.items()
     ]
-    known = (
-        question.knowledge
-    )  # a link that is forbidden both ways is one statement, and so is the tier of a variable
+    # a link that is forbidden both ways is one statement, and so is the tier of a variable
+    known = question.knowledge
     forbidden = {
         frozenset(link) if link[::-1] in known.forbidden else link for link in known.forbidden
     }

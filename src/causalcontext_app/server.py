@@ -295,9 +295,8 @@ def serve(
     `file` is a table, or the file of a project, which is kept in `project`; a `port` of 0 is any
     that is free.
     """
-    signal.signal(
-        signal.SIGTERM, signal.default_int_handler
-    )  # ends as Ctrl-C does, and leaves nothing behind
+    # ends as Ctrl-C does, and leaves nothing behind
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     session = Session(file, project)
     try:
         with listening(port) as listener:

@@ -59,9 +59,8 @@ class Session:
     """
 
     def __init__(self, file: Path | None = None, project: Path | None = None) -> None:
-        self.folder = Path(
-            tempfile.mkdtemp(prefix="causalcontext-")
-        )  # for this user alone: mode 0700
+        # for this user alone: mode 0700
+        self.folder = Path(tempfile.mkdtemp(prefix="causalcontext-"))
         self._lock = threading.RLock()
         self._jobs = dict[int, Job]()
         self._frame: pd.DataFrame | None = None

@@ -104,9 +104,9 @@ def test_the_difference_of_levels_is_that_of_a_naive_regression(seed):
     design = np.column_stack([np.ones(200), there, *others])
     slopes = np.linalg.lstsq(design, y, rcond=None)[0]
     found = level(y, others, there)
-    assert found.there - found.here == pytest.approx(slopes[1])
+    assert found.second - found.first == pytest.approx(slopes[1])
     average = slopes[0] + slopes[2:] @ [each.mean() for each in others]
-    assert found.here == pytest.approx(average)
+    assert found.first == pytest.approx(average)
     t = slopes[1] / naive_error(1, design, y - design @ slopes)
     assert found.p == pytest.approx(2.0 * scipy.stats.t.sf(abs(t), 196), rel=1e-6)
 
@@ -122,7 +122,7 @@ def test_the_difference_of_spreads_is_that_of_brown_and_forsythe_or_larger(seed)
         rest = y[some] - design @ np.linalg.lstsq(design, y[some], rcond=None)[0]
         left[some] = rest * np.sqrt(some.sum() / (some.sum() - 3))
     found = spread(y, others, there, np.zeros(200), [])
-    assert (found.here, found.there) == pytest.approx((left[~there].std(), left[there].std()))
+    assert (found.first, found.second) == pytest.approx((left[~there].std(), left[there].std()))
     sizes = np.where(there, abs(left - np.median(left[there])), abs(left - np.median(left[~there])))
     plain = np.column_stack([np.ones(200), there])
     slopes = np.linalg.lstsq(plain, sizes, rcond=None)[0]

@@ -109,7 +109,7 @@ def test_slopes_are_asked_by_variable_and_by_copy(lagged):
 
 
 def test_find_contexts_says_that_it_takes_no_context():
-    with pytest.raises(cc.OptionError, match="find_contexts looks for contexts; leave context"):
+    with pytest.raises(cc.OptionError, match="it looks for contexts; leave context out"):
         cc.find_contexts(cc.examples.soil_moisture(100, seed=1), context="soil")
 
 

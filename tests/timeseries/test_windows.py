@@ -15,9 +15,9 @@ from causalcontext.data.moments import Moments
 from causalcontext.data.series import Series, as_series, unit_means, with_single_cells_filled
 from causalcontext.data.tables import read_table
 from causalcontext.data.windows import constant_units, lagged_table, window_ends
-from causalcontext.discover import read_with_lags
 from causalcontext.graphs.lag_names import at, split
 from causalcontext.options import Options
+from causalcontext.reading.tables import read_with_lags
 
 
 def a_series(seed=0, rows=120, units=3, gaps=True, missing=True):

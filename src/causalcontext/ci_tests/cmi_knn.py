@@ -113,9 +113,8 @@ class CmiKnn(RowTest):
             return self.compare(thin[0], thin[1], [z for z in thin[2:] if z is not None], random)
         if x.values.size < max(FEWEST_NEIGHBOUR_ROWS, self.neighbours + 2):
             return untestable(Reason.FEW_ROWS)
-        if (
-            y.kind is Kind.CATEGORICAL and x.kind is not Kind.CATEGORICAL
-        ):  # codes are rather permuted than numbers
+        if y.kind is Kind.CATEGORICAL and x.kind is not Kind.CATEGORICAL:
+            # codes are rather permuted than numbers
             x, y = y, x
         space = rank_space(x, y, given)
         exchange = exchange_of(space, self.shuffle_neighbours, _seed(random), self.device)

@@ -33,9 +33,8 @@ from causalcontext.views import CIQuery, Contexts, Outcomes, Reason
 STUDENT_LABEL = Label("partial-correlation", Strength.CORRELATION)
 FISHER_LABEL = Label("fisher-z", Strength.CORRELATION)
 OTHER_LABELS = (Label("partial-correlation by context"), Label("context-change"), Label("wilks"))
-"""What two system variables given a context on all rows are tested by, a context against one of
-them, two contexts.
-"""
+"""Tests of two system variables given a context on all rows, of a context against one of them, and
+of two contexts."""
 _MAKING_ROOM = Lock()
 Answer = tuple[float, float, int, int]
 """Statistic, degrees of freedom, rows, reason."""

@@ -38,6 +38,7 @@ from causalcontext.data.checks import check_none_infinite, check_statistics
 from causalcontext.data.columns import Kind
 from causalcontext.data.completion import POOLED, Completed, complete
 from causalcontext.data.dataset import Dataset, missing_rows, some_rows, with_placeholders
+from causalcontext.data.moments import Moments
 from causalcontext.data.sufficient_statistics import (
     SufficientStatistics,
     drop_empty_cells,
@@ -45,6 +46,7 @@ from causalcontext.data.sufficient_statistics import (
 )
 from causalcontext.kernels.arrays import Bools, Floats
 from causalcontext.kernels.limits import SPARE_ROWS
+from causalcontext.kernels.rows.robust_change import Parts
 from causalcontext.views import CIQuery, Outcomes, Reason
 
 Preparation = tuple[Dataset, SufficientStatistics, PreparedTest]
@@ -169,62 +171,67 @@ class PreparedCompletions(Declared):
         the number given the others is worth; spreads, and the logit if most tables open the gate,
         by pooled p-values. None if another test answers, or there is more among the columns.
         """
-        given = self.completed.given
-        contexts = given.contexts
+        contexts = self.completed.given.contexts
         ends = [end for end in (query.x, query.y) if end in contexts.positions]
         columns = [*sorted(query.given), *(end for end in (query.x, query.y) if end not in ends)]
-        if len(ends) != 1 or any(
-            z not in self._place or given.kinds[z] is not Kind.CONTINUOUS for z in columns
-        ):
+        if len(ends) != 1 or not all(self._is_completed_number(z) for z in columns):
             return None
-        tests = [
-            prepared.of(query) if isinstance(prepared, PreparedComposite) else prepared
-            for prepared in self._each
-        ]
-        change_parts = [test.parts(query) for test in tests if isinstance(test, PreparedChange)]
-        parts = [
-            test_parts
-            for test_parts in change_parts
-            if test_parts is not None and not test_parts.reason
-        ]
-        if len(parts) < len(tests):
+        parts = self._parts_of_change(query)
+        if parts is None:
             return None
-        places = [self._place[column] for column in columns]
-        left = self.completed.information.share(
-            places[-1], places[-1], places[:-1], contexts.members(query.view)
-        )
-        moments = self.completed.moments.counted_for(left / self.completed.share)
-        classes = [
-            moments.merged(contexts.members(part)) for part in contexts.parts(query.view, ends)
-        ]
-        classes = [
-            class_moments.of(places)
-            for class_moments in classes
-            if class_moments.rows[0] >= len(columns) + SPARE_ROWS
-        ]
-        logits = np.array(
-            [[test_parts.logit] for test_parts in parts if not np.isnan(test_parts.logit)]
-        )
-        spreads = np.array(
-            [[test_parts.variance, test_parts.gaussian_variance] for test_parts in parts]
-        )
-        answer = (
-            change_of_moments(classes, float(pooled_p(spreads, np.ones(2)).max()))
-            if len(classes) > 1
-            else None
-        )
-        if answer is None or not np.isfinite(answer.p):
+        classes = self._moments_of_classes(query, ends, columns)
+        if len(classes) < 2:
             return None
+        spreads = np.array([[part.variance, part.gaussian_variance] for part in parts])
+        answer = change_of_moments(classes, float(pooled_p(spreads, np.ones(2)).max()))
+        if not np.isfinite(answer.p):
+            return None
+        logits = np.array([[part.logit] for part in parts if not np.isnan(part.logit)])
         if answer.p < LOOK_BELOW and 2 * len(logits) > len(parts):
             answer = answer._replace(p=max(answer.p, float(pooled_p(logits, np.ones(1))[0])))
-        member = (
-            self._first.member_of(query) if isinstance(self._first, PreparedComposite) else None
+        rows = sum(int(moments.rows[0]) for moments in classes)
+        first = self._first
+        member = first.member_of(query) if isinstance(first, PreparedComposite) else None
+        return answer, rows, 0 if member is None else member[1]
+
+    def _is_completed_number(self, column: int) -> bool:
+        """True for a continuous column of the model that completes the table."""
+        return column in self._place and self.completed.given.kinds[column] is Kind.CONTINUOUS
+
+    def _parts_of_change(self, query: CIQuery) -> list[Parts] | None:
+        """The parts of `robust-change` on every completed table; None if one of them has another
+        test, or cannot run it.
+        """
+        parts = []
+        for prepared in self._each:
+            test = prepared.of(query) if isinstance(prepared, PreparedComposite) else prepared
+            of_table = test.parts(query) if isinstance(test, PreparedChange) else None
+            if of_table is None or of_table.reason:
+                return None
+            parts.append(of_table)
+        return parts
+
+    def _moments_of_classes(
+        self, query: CIQuery, ends: Sequence[int], columns: Sequence[int]
+    ) -> list[Moments]:
+        """The expected moments of the columns in every class of the context, for classes of enough
+        rows.
+
+        Rows count for the share of information that the missing cells leave about the last column
+        given the others.
+        """
+        contexts = self.completed.given.contexts
+        places = [self._place[column] for column in columns]
+        share = self.completed.information.share(
+            places[-1], places[-1], places[:-1], contexts.members(query.view)
         )
-        return (
-            answer,
-            sum(int(class_moments.rows[0]) for class_moments in classes),
-            0 if member is None else member[1],
-        )
+        moments = self.completed.moments.counted_for(share / self.completed.share)
+        classes = [
+            moments.merged(contexts.members(part)).of(places)
+            for part in contexts.parts(query.view, ends)
+        ]
+        fewest = len(columns) + SPARE_ROWS
+        return [of_class for of_class in classes if of_class.rows[0] >= fewest]
 
     @cached_property
     def _each(self) -> list[PreparedTest]:

@@ -72,8 +72,8 @@ class IndependenceTest(Protocol):
 
 
 TRAITS = ("model_free", "sees_curves", "transforms")
-"""What a test may declare of itself, each as an attribute that is true. The model checks ask for
-what it leaves open.
+"""The properties that a test may declare of itself, each as an attribute that is true. The model
+checks ask for what it leaves open.
 
 - `model_free`: it assumes nothing but independent rows, of two numbers too.
 - `sees_curves`: of two numbers it sees curves of one column; products of two it does not.

@@ -208,9 +208,8 @@ TESTS: dict[str, Any] = {
 `cmi-knn` wherever there are categories, the context among them."""
 AUTO: tuple[Member, ...] = (
     PartialCorrelation(at_context=False),
-    RobustChange(
-        pair=frozenset({Kind.CATEGORICAL, Kind.CONTINUOUS})
-    ),  # the context among the categories
+    # the context among the categories
+    RobustChange(pair=frozenset({Kind.CATEGORICAL, Kind.CONTINUOUS})),
     GSquared(pair=frozenset({Kind.CATEGORICAL})),
     ConditionalGaussian(pair=frozenset({Kind.CONTINUOUS})),
     Tsagris(),  # whatever is left: ordered columns, counts, and categories given numbers

@@ -87,19 +87,19 @@ class RowTest(ABC):
     name: str
     seed: int = 0
     draws: ClassVar[bool] = True
-    """Whether `compare` draws random numbers; a source of them takes longer to make than a quick
+    """True if `compare` draws random numbers; a source of them takes longer to make than a quick
     test to run.
     """
     strength: ClassVar[Strength] = Strength.RATIO
-    """What the statistic means as the strength of a dependence."""
+    """The meaning of the statistic as the strength of a dependence."""
     needs: ClassVar[Needs] = Needs.ROWS
     at_context: ClassVar[bool] = True
     model_free: ClassVar[bool] = False
-    """Whether it assumes nothing but independent rows, of two numbers too."""
+    """True if it assumes nothing but independent rows, of two numbers too."""
     sees_curves: ClassVar[bool] = False
-    """Whether it sees curves of one column between two numbers."""
+    """True if it sees curves of one column between two numbers."""
     transforms: ClassVar[bool] = False
-    """Whether it looks at normal scores of the numbers."""
+    """True if it looks at normal scores of the numbers."""
     pair: frozenset[Kind] | None = None
     """The kinds of x and y that it is asked about, if not all that it takes."""
 
@@ -270,7 +270,8 @@ def permutation_p(observed: float, draw: Draw, most: int, enough: int | None) ->
         if np.isfinite(observed)
         else observed
     )
-    reached, drawn = 0, 0
+    reached = 0
+    drawn = 0
     while drawn < most:
         wanted = most if enough is None else max(enough - reached, FEWEST_DRAWS_AT_ONCE)
         hits = np.flatnonzero(draw(drawn, min(wanted, most - drawn)) >= threshold)

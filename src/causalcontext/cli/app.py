@@ -100,9 +100,8 @@ def main() -> None:
             app(prog_name="causalcontext")
         finally:
             sys.stdout.flush()
-    except (
-        OSError
-    ) as error:  # a full disk; files that the library reads and writes have errors of their own
+    except OSError as error:
+        # a full disk; files that the library reads and writes have errors of their own
         close_stdout()
         if isinstance(error, BrokenPipeError):
             raise SystemExit(NO_READER) from None

@@ -28,7 +28,6 @@ from causalcontext.data.frames import is_index, pd
 from causalcontext.data.indicators import Indicator, condition
 from causalcontext.data.streams import is_out_of_memory, open_stream
 from causalcontext.data.table_files import files_of, read_file, spoken, words_for_missing
-from causalcontext.discover import check_scannable, scanned_once
 from causalcontext.errors import FileError, NotYetError, OptionError, check_are_columns, listed
 from causalcontext.knowledge import Knowledge
 from causalcontext.methods.method_object import default_of
@@ -41,6 +40,7 @@ from causalcontext.options import (
     options_of,
     with_parameters,
 )
+from causalcontext.reading.scans import check_scannable, scanned_once
 from causalcontext.report.html import check_page
 from causalcontext.results.words import context_place
 

@@ -1,4 +1,5 @@
-"""What one pass over a stream keeps: moments, counts and hashes of all rows, and a sample of them.
+"""The totals of one pass over a stream: moments, counts and hashes of all rows, and a sample of
+them.
 
 An `Accumulator` takes record batches one after the other, and adds up with those of other parts of
 the same table: `a.merged(b)`. What it keeps does not depend on how the rows are cut into batches
@@ -43,7 +44,7 @@ _FEW = 256
 
 
 class Accumulator:
-    """What is known about a table after some of its rows.
+    """The totals of a table after some of its rows.
 
     `system` are the columns that hold numbers or levels, `contexts` those that name the context;
     `sample` rows are kept; `made` says how the contexts are made that are no columns.
@@ -81,7 +82,7 @@ class Accumulator:
 
     @property
     def totals(self) -> ScanTotals:
-        """What all rows say, the cells in the order of `cells`."""
+        """The totals of all rows, the cells in the order of `cells`."""
         # After the system columns come `indicators`: 1 in the rows that have a level of an ordered
         # column, else 0.
         return without_blocks(self._totals, self._blocks)
@@ -120,9 +121,8 @@ class Accumulator:
         codes = self.codes_of(batch)
         numbers = {name: self.numbers_in(batch, name) for name in self.levels}
         made = self._indicators(numbers) if self.levels else []
-        held = BatchColumns(
-            batch, self.system, numbers, made
-        )  # the kernels below see no more than addresses
+        # the kernels below see no more than addresses
+        held = BatchColumns(batch, self.system, numbers, made)
         chosen, hashes = self.sample.choose(first_row, codes.size)
         drawn = DrawnRows(
             hashes, first_row + chosen, codes[chosen], np.empty((held.addresses.size, chosen.size))
@@ -147,7 +147,7 @@ class Accumulator:
             self.missing_context += int(without)
 
     def merged(self, other: Accumulator) -> Accumulator:
-        """What is known about both parts of a table; neither is changed."""
+        """The totals of both parts of a table; neither is changed."""
         both = Accumulator(
             self.system, self.contexts, self.sample.most, tuple(self.levels.values()), self.made
         )
@@ -224,7 +224,7 @@ class Accumulator:
 
     @property
     def _width(self) -> int:
-        """How many columns the totals have."""
+        """The number of columns of the totals."""
         return len(self.system) + len(self.indicators)
 
     def _indicators(self, numbers: Mapping[str, Floats]) -> list[Floats]:
@@ -282,9 +282,8 @@ class Accumulator:
         few = None if numbers is None else few_cells(numbers)
         read = few or cells_of(batch, self.contexts)
         places = (-1 if None in cell else self.cells.get(cell, _NEW) for cell in read.cells)
-        place = np.array(
-            [*places, -1], dtype=np.int32
-        )  # of the cells that were read, -1 behind them
+        # of the cells that were read, -1 behind them
+        place = np.array([*places, -1], dtype=np.int32)
         if not look_up(read.numbers, read.first, -1, place, codes):
             for number in np.unique(read.numbers).tolist():
                 if place[number - read.first] == _NEW:
@@ -361,9 +360,8 @@ def widened(
         if name == "digests":
             wide.digests[columns] = array
         elif name == "scatter":
-            if (
-                np.diff(columns) < 0
-            ).any():  # else what is below the diagonal, all that is kept, stays there
+            if (np.diff(columns) < 0).any():
+                # else what is below the diagonal, all that is kept, stays there
                 array = both_triangles(array)
             wide.scatter[np.ix_(place, columns, columns)] = array
         else:
@@ -416,9 +414,8 @@ def numbers_of(column: pa.Array) -> Floats:
         return np.full(len(column), np.nan)
     if pa.types.is_boolean(column.type):
         column = column.cast(pa.uint8())
-    if pa.types.is_decimal(
-        column.type
-    ):  # by way of text every one becomes the nearest number, as in memory
+    if pa.types.is_decimal(column.type):
+        # by way of text every one becomes the nearest number, as in memory
         column = column.cast(pa.string()).cast(pa.float64())
     numbers = np.require(_stored(column), dtype=np.float64, requirements=["C", "A"])
     return np.where(_present(column), numbers, np.nan) if column.null_count else numbers
@@ -434,7 +431,7 @@ def _stored(column: pa.Array) -> Values:
 
 
 def _present(column: pa.Array) -> Bools:
-    """Where a column that lacks some values has one."""
+    """True for the rows in which a column has a value."""
     return _stored(column.is_valid().cast(pa.uint8())).view(np.bool_)
 
 

@@ -1,4 +1,4 @@
-"""What is written in a table and means something else: codes for missing values, and dates that
+"""Cells of a table that mean something else: codes for missing values, and dates that
 look like numbers.
 
 Nothing is decided in silence: codes are named, and become missing values where the user says so; of
@@ -37,7 +37,7 @@ CODES = (
 FEWEST = 3
 """Cells that must have the code."""
 FAR = 1.0
-"""How far a code is outside the other values, in units of their whole range."""
+"""The distance of a code from the other values, in units of their whole range."""
 DATES = {14: "%Y%m%d%H%M%S", 12: "%Y%m%d%H%M", 10: "%Y%m%d%H", 8: "%Y%m%d"}
 """Dates that are written as whole numbers, by the number of digits."""
 YEARS = 1500.0, 2500.0
@@ -59,7 +59,7 @@ def codes_for_missing(data: Dataset) -> dict[str, dict[float, int]]:
     >>> codes_for_missing(read_table({"X": x, "Y": np.arange(6.0)}, None))
     {'X': {-9999.0: 3}}
     """
-    found: dict[str, dict[float, int]] = {}
+    codes_by_column: dict[str, dict[float, int]] = {}
     for position in data.system:
         values = np.asarray(data.columns[position])
         if position in data.categories or values.dtype.kind not in "iuf" or not values.size:
@@ -77,52 +77,53 @@ def codes_for_missing(data: Dataset) -> dict[str, dict[float, int]]:
             if not float(rest.min()) - reach <= code <= float(rest.max()) + reach
         }
         counts = {code: count for code, count in counts.items() if count >= FEWEST}
-        found |= {data.names[position]: counts} if counts else {}
-    return found
+        codes_by_column |= {data.names[position]: counts} if counts else {}
+    return codes_by_column
 
 
-def words_about_codes(found: dict[str, dict[float, int]]) -> str:
+def words_about_codes(codes_by_column: dict[str, dict[float, int]]) -> str:
     """A sentence on codes for missing values; empty without any.
 
     >>> words_about_codes({"X": {-9999.0: 3}}).split("; ")[1]
     'if they mean missing values, pass na_values=[-9999]'
     """
-    if not found:
+    if not codes_by_column:
         return ""
     parts = [
-        f"{name} has {listed([f'{count:,} cells of {code:g}' for code, count in own.items()])}"
-        for name, own in found.items()
+        f"{name} has {listed([f'{count:,} cells of {code:g}' for code, count in counts.items()])}"
+        for name, counts in codes_by_column.items()
     ]
-    codes = sorted({code for own in found.values() for code in own})
+    codes = sorted({code for counts in codes_by_column.values() for code in counts})
     texts = [f"{code:g}" for code in codes]
     way = f"pass na_values=[{', '.join(texts)}]"
-    whose = "its" if len(found) == 1 else "their"
+    whose = "its" if len(codes_by_column) == 1 else "their"
     return f"{listed(parts)}, far outside {whose} other values; if they mean missing values, {way}"
 
 
 def parsed_codes(values: Any) -> tuple[str, ...]:
-    """What `na_values` says, as texts: a number, a word, several of them, or text with commas.
+    """The codes of `na_values`, as texts: a number, a word, several of them, or text with commas.
 
     >>> parsed_codes("-9999, NA"), parsed_codes([-9999.0, "."]), parsed_codes(-1)
     (('-9999', 'NA'), ('-9999', '.'), ('-1',))
     """
     if values is None:
         return ()
-    found = (
+    entries = (
         values.split(",")
         if isinstance(values, str)
         else [values]
         if np.isscalar(values)
         else values
     )
-    if not isinstance(found, Iterable) or any(
-        not isinstance(one, str | int | float | np.number) for one in found
+    if not isinstance(entries, Iterable) or any(
+        not isinstance(entry, str | int | float | np.number) for entry in entries
     ):
         raise OptionError(
             f"na_values is {shortly(values)}, expected numbers or words such as [-9999, 'NA']"
         )
     return tuple(
-        f"{one:.15g}" if isinstance(one, float | np.floating) else str(one).strip() for one in found
+        f"{entry:.15g}" if isinstance(entry, float | np.floating) else str(entry).strip()
+        for entry in entries
     )
 
 
@@ -154,15 +155,15 @@ def without_codes(frame: pd.DataFrame, codes: Sequence[str]) -> pd.DataFrame:
 
 def numbers_with_words(frame: pd.DataFrame) -> dict[str, tuple[str, ...]]:
     """Words in columns that are numbers without them, by column."""
-    found: dict[str, tuple[str, ...]] = {}
+    words_by_column: dict[str, tuple[str, ...]] = {}
     for name, column in frame.items():
         if pd.api.types.is_string_dtype(column.dtype) or column.dtype == object:
             seen = {value.strip() for value in column.dropna().unique() if isinstance(value, str)}
             words = tuple(sorted(seen.intersection(WORDS)))
             rest = seen.difference(WORDS)
             if words and rest and all(map(_is_number, rest)):
-                found[str(name)] = words
-    return found
+                words_by_column[str(name)] = words
+    return words_by_column
 
 
 def _is_number(text: str) -> bool:
@@ -243,12 +244,8 @@ def decimal_years(values: Values) -> tuple[Floats, str] | None:
         return None
     usual = 1.0 / float(np.median(np.diff(ordered)))
     mean = (ordered.size - 1) / float(ordered[-1] - ordered[0])
-    for count in (
-        12,
-        365,
-        round(mean),
-        round(usual),
-    ):  # rounded years have differences of two or three lengths
+    for count in (12, 365, round(mean), round(usual)):
+        # rounded years have differences of two or three lengths
         steps = (values - ordered[0]) * count
         regular = (np.abs(steps - np.round(steps)) <= OFF).all() and np.unique(
             np.round(steps)

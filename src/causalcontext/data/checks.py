@@ -1,5 +1,5 @@
-"""What makes a table unusable once its values have been seen: one sentence each, with names and
-counts.
+"""Faults that make a table unusable once its values have been seen: one sentence each, with names
+and counts.
 """
 
 from __future__ import annotations
@@ -60,10 +60,9 @@ def check_statistics(
     check_none_infinite(statistics, data)
     left = np.flatnonzero(statistics.moments.rows)
     if left.size == 0:
-        never = (
-            statistics.missing.sum(axis=0) == statistics.lost.sum()
-        )  # as no row is left, all were lost
-        empty = [repr(statistics.names[place]) for place in np.flatnonzero(never)]
+        # as no row is left, all were lost
+        never = statistics.missing.sum(axis=0) == statistics.lost.sum()
+        empty = [repr(statistics.names[position]) for position in np.flatnonzero(never)]
         reason = f"; {listed(empty, what='column')} without any value" if empty else ""
         raise DataError(f"no rows are left after dropping rows with missing values{reason}")
     for j, position in enumerate(data.contexts.positions):
@@ -74,13 +73,16 @@ def check_statistics(
             )
     squares = statistics.moments.squares
     huge = [
-        repr(statistics.names[place]) for place in np.flatnonzero(~(squares <= LARGEST_SCATTER))
+        repr(statistics.names[position])
+        for position in np.flatnonzero(~(squares <= LARGEST_SCATTER))
     ]
     if huge:
         raise DataError(
             f"values too large to be squared in {listed(huge, what='column')}; rescale them"
         )
-    fixed = [repr(statistics.names[place]) for place in np.flatnonzero(squares < SMALLEST_SCATTER)]
+    fixed = [
+        repr(statistics.names[position]) for position in np.flatnonzero(squares < SMALLEST_SCATTER)
+    ]
     if fixed:
         raise DataError(
             f"the same value in all rows of {listed(fixed, what='column')}; drop constant columns "
@@ -123,13 +125,14 @@ def check_none_missing(
 
 def _counts_by_column(statistics: SufficientStatistics, data: Dataset, counts: Ints) -> list[str]:
     """`'X' (12: 7 with R = 'dry', 5 with R = 'wet')` for every column that has any."""
-    found = []
+    sentences = []
     name = " ".join(str(data.context_name).split())
-    for place in np.flatnonzero(counts.any(axis=0)):
-        own = counts[:, place]
+    for position in np.flatnonzero(counts.any(axis=0)):
+        of_column = counts[:, position]
         cells = [
-            f"{own[cell]} with {name} = {statistics.values[cell]!r}" for cell in np.flatnonzero(own)
+            f"{of_column[cell]} with {name} = {statistics.values[cell]!r}"
+            for cell in np.flatnonzero(of_column)
         ]
         by_level = f": {listed(cells, what='context')}" if data.contexts.positions else ""
-        found.append(f"{statistics.names[place]!r} ({own.sum()}{by_level})")
-    return found
+        sentences.append(f"{statistics.names[position]!r} ({of_column.sum()}{by_level})")
+    return sentences

@@ -16,7 +16,7 @@ from causalcontext.data.streams import gathered, made_elsewhere, rows_per_batch
 from causalcontext.errors import DataError, listed
 
 PACKAGE = __name__.partition(".")[0]
-"""What scheduler and workers must be able to import."""
+"""Packages that scheduler and workers must be able to import."""
 MOST_AT_ONCE = 16
 """More partitions of a Spark table are merged by its workers first."""
 
@@ -46,7 +46,7 @@ class DaskPartitions:
             return pa.Schema.from_pandas(self.table._meta_nonempty, preserve_index=False)
 
     def accumulated(self, names: tuple[str, ...], start: Accumulator) -> Accumulator:
-        """What all partitions say together; the number of their rows is asked for first, to number
+        """The totals of all partitions; the number of their rows is asked for first, to number
         them.
         """
         from dask.delayed import delayed
@@ -104,7 +104,7 @@ def _active_client() -> Any:
 
 
 def _computed(what: Any) -> Any:
-    """What Dask is asked for; errors of the table's own graph in one sentence of ours."""
+    """The answer of Dask; errors of the table's own graph in one sentence of ours."""
     from dask.base import compute
 
     advice = "look at its partitions: do they hold the columns that the table declares?"
@@ -128,20 +128,18 @@ class SparkPartitions:
         """The columns."""
         from pyspark.sql.pandas.types import to_arrow_schema
 
-        if (
-            "timezone" in signature(to_arrow_schema).parameters
-        ):  # some versions know no time without one
+        if "timezone" in signature(to_arrow_schema).parameters:
+            # some versions know no time without one
             return to_arrow_schema(self.table.schema, timezone="UTC")
         return to_arrow_schema(self.table.schema)
 
     def accumulated(self, names: tuple[str, ...], start: Accumulator) -> Accumulator:
-        """What all partitions say together; the number of their rows is asked for first, to number
+        """The totals of all partitions; the number of their rows is asked for first, to number
         them.
         """
         table = self.table.select(*("`" + name.replace("`", "``") + "`" for name in names))
-        table = table.toDF(
-            *(f"column{place}" for place in range(len(names)))
-        )  # mapInArrow stumbles over dots in names
+        # mapInArrow stumbles over dots in names
+        table = table.toDF(*(f"column{place}" for place in range(len(names))))
         counted = _collected(table.mapInArrow(_count_rows, "part long, rows long"))
         lengths = {row["part"]: row["rows"] for row in counted}
         ends = accumulate(lengths[part] for part in sorted(lengths))
@@ -178,7 +176,7 @@ def _collected(table: Any) -> list[Any]:
 
 
 class _SparkPart:
-    """What one partition of a Spark table says."""
+    """The totals of one partition of a Spark table."""
 
     def __init__(self, start: bytes, names: tuple[str, ...], begins: dict[int, int]) -> None:
         self.start = start
@@ -209,7 +207,7 @@ def _count_rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def _merge_rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """What several partitions say together."""
+    """The totals of several partitions."""
     parts = [unpacked(found) for batch in batches for found in batch.column(0).to_pylist()]
     if parts:
         yield _packed_row(merged_all(parts))
@@ -229,7 +227,7 @@ def _check_rows(found: int, counted: int) -> None:
 
 
 def accumulated_frame(frame: pd.DataFrame, start: Accumulator, first_row: int) -> Accumulator:
-    """What one partition says; it begins with this row of the table."""
+    """The totals of one partition; it begins with this row of the table."""
     found = unpacked(start.packed())  # a partition in the same process must not change it
     rows = rows_per_batch(list(frame.columns))
     for begin in range(0, len(frame), rows):
@@ -243,7 +241,7 @@ def accumulated_frame(frame: pd.DataFrame, start: Accumulator, first_row: int) -
 
 
 def merged_all(parts: Sequence[Accumulator]) -> Accumulator:
-    """What several parts say together."""
+    """The totals of several parts."""
     found = parts[0]
     for part in parts[1:]:
         found = found.merged(part)

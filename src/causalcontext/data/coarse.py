@@ -43,7 +43,7 @@ HEAPS = "spread around their values"
 CENSORED = "as numbers beyond it (censored)"
 REPLACED = "as numbers in whose place it is written (structural)"
 HURDLES = "as whether there is another value, and which (a hurdle)"
-"""What is done with coarse columns."""
+"""The treatments of coarse columns."""
 
 
 class FewValues(NamedTuple):
@@ -60,14 +60,14 @@ class FewValues(NamedTuple):
 
     @property
     def kind(self) -> Kind:
-        """What it is taken for; a coarse column stays a number."""
+        """The kind that it is taken for; a coarse column stays a number."""
         if len(self.values) == 2:
             return Kind.CATEGORICAL
         return Kind.ORDERED if self.is_graded and not self.finer else Kind.CONTINUOUS
 
     @property
     def is_graded(self) -> bool:
-        """Whether it has so few values that these are levels, or steps of a finer number."""
+        """True if it has so few values that these are levels, or steps of a finer number."""
         return len(self.values) <= MOST_ORDERED
 
     @property
@@ -81,7 +81,7 @@ class FewValues(NamedTuple):
 
     @property
     def at_limit(self) -> bool:
-        """Whether the value that stands out is the lowest or the highest one."""
+        """True if the value that stands out is the lowest or the highest one."""
         return self.spike in (0, len(self.values) - 1)
 
     @property
@@ -96,9 +96,9 @@ def few_valued(data: Dataset, variable_of: Callable[[str], str] = str) -> tuple[
     # `variable_of` has the variable behind the name of a column; columns of one variable, its lags,
     # go together. A column that a context is made out of stays a number.
     groups: dict[str, list[int]] = {}
-    for place in data.system:
-        if data.kinds[place] is Kind.CONTINUOUS and data.names[place] not in data.declared:
-            groups.setdefault(variable_of(data.names[place]), []).append(place)
+    for position in data.system:
+        if data.kinds[position] is Kind.CONTINUOUS and data.names[position] not in data.declared:
+            groups.setdefault(variable_of(data.names[position]), []).append(position)
     if not groups:
         return ()
     sources = {source for _, source in data.contexts.made}
@@ -114,10 +114,13 @@ def few_valued(data: Dataset, variable_of: Callable[[str], str] = str) -> tuple[
 
 def _look(name: str, data: Dataset, places: Sequence[int], rows: Values) -> FewValues | None:
     """A variable as one with few values; None if it has many."""
-    columns = [np.asarray(data.columns[place]) for place in places]
-    looked, some = np.unique(columns[0][rows[:: max(1, len(rows) // LOOK)]], return_counts=True)
-    if len(some) == 0 or (
-        _effective(some) > MANY_IN_A_LOOK and not _is_limit(some, looked, 0.5 * LIMIT_ATOM)
+    columns = [np.asarray(data.columns[position]) for position in places]
+    values_in_look, repeats_in_look = np.unique(
+        columns[0][rows[:: max(1, len(rows) // LOOK)]], return_counts=True
+    )
+    if len(repeats_in_look) == 0 or (
+        _effective(repeats_in_look) > MANY_IN_A_LOOK
+        and not _is_limit(repeats_in_look, values_in_look, 0.5 * LIMIT_ATOM)
     ):
         return None
     everything = np.concatenate([column[rows] for column in columns]).astype(np.float64)
@@ -133,7 +136,7 @@ def _look(name: str, data: Dataset, places: Sequence[int], rows: Values) -> FewV
 
 
 def _effective(counts: Values) -> float:
-    """How many values of equal share would be as often the same in two rows."""
+    """The number of values of equal share that would be as often the same in two rows."""
     return float(counts.sum()) ** 2 / float(np.sum(counts.astype(np.float64) ** 2))
 
 
@@ -156,7 +159,7 @@ def spike_of(counts: Values, values: Values) -> float:
 
 
 def _is_limit(counts: Values, values: Values, share: float = LIMIT_ATOM) -> bool:
-    """Whether the lowest or the highest value has at least this share, and others beside it that
+    """True if the lowest or the highest value has at least this share, and others beside it that
     occur far less.
     """
     end = int(counts.argmax())
@@ -170,23 +173,25 @@ def _is_limit(counts: Values, values: Values, share: float = LIMIT_ATOM) -> bool
     return bool(abs(values[end] - beside) <= NEAREST * deviation)
 
 
-def with_levels(data: Dataset, found: Sequence[FewValues]) -> Dataset:
+def with_levels(data: Dataset, few_columns: Sequence[FewValues]) -> Dataset:
     """The table in which numbers of two to five values are categories and ordered columns."""
     kinds = list(data.kinds)
     columns = list(data.columns)
     categories = dict(data.categories)
-    for few in (few for few in found if few.kind is not Kind.CONTINUOUS):
-        for place in few.columns:
-            values = np.asarray(columns[place], dtype=np.float64)
+    for few in (few for few in few_columns if few.kind is not Kind.CONTINUOUS):
+        for position in few.columns:
+            values = np.asarray(columns[position], dtype=np.float64)
             codes = np.searchsorted(few.values, values)
             known = np.isfinite(values)
-            columns[place] = codes if known.all() else np.where(known, codes, np.nan)
-            kinds[place] = few.kind
-            categories[place] = few.levels
+            columns[position] = codes if known.all() else np.where(known, codes, np.nan)
+            kinds[position] = few.kind
+            categories[position] = few.levels
     return replace(data, kinds=tuple(kinds), columns=tuple(columns), categories=categories)
 
 
-def words_for(found: Sequence[FewValues], treatment: str, graded: str = "as ordered") -> list[str]:
+def words_for(
+    few_columns: Sequence[FewValues], treatment: str, graded: str = "as ordered"
+) -> list[str]:
     """A note on what columns of few values are taken for, if there are any: one sentence a kind.
 
     >>> from causalcontext.data.tables import read_table
@@ -195,30 +200,30 @@ def words_for(found: Sequence[FewValues], treatment: str, graded: str = "as orde
     >>> print(words_for(few_valued(data), AS_THEY_ARE)[0])  # doctest: +ELLIPSIS
     few distinct values: smoker (two values) as a category; grade (three to five values) ...
     """
-    found = sorted(found, key=lambda few: few.name)
+    few_columns = sorted(few_columns, key=lambda few: few.name)
     kinds = {
         "{} (two values) as a category": [
-            few.name for few in found if few.kind is Kind.CATEGORICAL
+            few.name for few in few_columns if few.kind is Kind.CATEGORICAL
         ],
         f"{{}} (three to five values) {graded}": [
-            few.name for few in found if few.kind is Kind.ORDERED
+            few.name for few in few_columns if few.kind is Kind.ORDERED
         ],
         "{} (three to five values) as steps of a finer number": [
-            few.name for few in found if few.finer
+            few.name for few in few_columns if few.finer
         ],
     }
-    for few in (few for few in found if not few.is_graded):
+    for few in (few for few in few_columns if not few.is_graded):
         drawn = {CENSORED: few.at_limit, REPLACED: few.spike >= 0, HURDLES: few.spike >= 0}.get(
             treatment, True
         )
-        own = treatment if drawn else SCORES
-        kinds.setdefault(f"{{}} {own}", []).append(
+        treated = treatment if drawn else SCORES
+        kinds.setdefault(f"{{}} {treated}", []).append(
             f"{few.name} ({100.0 * few.shares.max():.0f} % is one value)"
         )
-    parts = [words.format(listed(own)) for words, own in kinds.items() if own]
+    parts = [words.format(listed(names)) for words, names in kinds.items() if names]
     if not parts:
         return []
     return [
-        f"few distinct values: {'; '.join(parts)}; to override, pass kinds={{{found[0].name!r}:"
-        " 'continuous'}"
+        f"few distinct values: {'; '.join(parts)}; to override, pass"
+        f" kinds={{{few_columns[0].name!r}: 'continuous'}}"
     ]

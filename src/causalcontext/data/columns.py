@@ -35,7 +35,7 @@ class Kind(StrEnum):
 
     @property
     def is_number(self) -> bool:
-        """Whether values are numbers rather than levels."""
+        """True if values are numbers rather than levels."""
         return self in (Kind.CONTINUOUS, Kind.COUNT)
 
 
@@ -73,7 +73,9 @@ _FAMILIES: tuple[tuple[type, tuple[type, ...]], ...] = (
 
 
 def declared_kinds(kinds: Mapping[Any, str] | None, names: Sequence[str]) -> dict[str, Kind]:
-    """What the user declared, by column name, once every name and every kind is known to exist."""
+    """The kinds that the user declared, by column name, once every name and every kind is known to
+    exist.
+    """
     if kinds is None:
         return {}
     if not isinstance(kinds, Mapping):
@@ -119,7 +121,7 @@ def infer_kind(column: Column) -> Kind:
 
 
 def _is_ordered(column: Column) -> bool:
-    """Whether a categorical of pandas or a dictionary of pyarrow says that it is ordered; a polars
+    """True if a categorical of pandas or a dictionary of pyarrow says that it is ordered; a polars
     `Enum` does not.
     """
     if isinstance(column.series, np.ndarray):
@@ -144,8 +146,8 @@ def dictionary_of(column: Column) -> pa.ChunkedArray | None:
         return None
     import pyarrow as pa
 
-    found = pa.array(native)
-    return found if isinstance(found, pa.ChunkedArray) else pa.chunked_array([found])
+    values = pa.array(native)
+    return values if isinstance(values, pa.ChunkedArray) else pa.chunked_array([values])
 
 
 def plain_values(column: Column) -> Values:
@@ -154,9 +156,8 @@ def plain_values(column: Column) -> Values:
     if isinstance(column.series, np.ndarray):
         return column.series
     if isinstance(column.dtype, nw.Categorical | nw.Enum):
-        return object_values(
-            column
-        )  # pyarrow's own way to numpy fills the gaps of a dictionary with a category
+        # pyarrow's own way to numpy fills the gaps of a dictionary with a category
+        return object_values(column)
     wide = isinstance(column.dtype, _NO_NUMPY_DTYPE)
     values = (column.series.cast(nw.Float64) if wide else column.series).to_numpy()
     if values.dtype.kind == "U":
@@ -176,13 +177,14 @@ def value_families(values: Values) -> tuple[type, ...]:
     # `bool`, `int`, `float` and `str` stand for their kin; any other type is listed as it is.
     types = {type(value) for value in values[~is_missing(values)]}
     families = {
-        next((family for family, kin in _FAMILIES if issubclass(own, kin)), own) for own in types
+        next((family for family, kin in _FAMILIES if issubclass(value_type, kin)), value_type)
+        for value_type in types
     }
     return tuple(sorted(families, key=lambda family: family.__name__))
 
 
 def for_dates(name: str) -> str:
-    """What to do with a column of dates."""
+    """Advice about a column of dates."""
     return (
         f"if rows follow each other in time pass time={name!r} with lags=..., such as lags=3, else"
         " drop it"
@@ -258,16 +260,17 @@ def read_levels(
         family = int if whole and (whole_floats or not labels) else float
     occurring = np.flatnonzero(np.bincount(codes[codes >= 0], minlength=len(values)))
     if role == "context" and occurring.size < 2:
-        one = [f"1 level ({family(values[place])!r}); at least 2" for place in occurring]
-        had = one[0] if one else "no value in any row; at least 2 levels"
+        levels_found = [f"1 level ({family(values[index])!r}); at least 2" for index in occurring]
+        had = levels_found[0] if levels_found else "no value in any row; at least 2 levels"
         raise DataError(f"context {column.name!r} has {had} are needed")
     check_levels_repeat(
         column.name, role, int(np.count_nonzero(codes >= 0)), values[occurring].tolist()
     )
     order = occurring if _is_pandas_categorical(column) else _level_order(column, values)
-    place = np.full(len(values) + 1, -1, dtype=np.int32)  # the last entry answers the code -1
-    place[order] = np.arange(len(order), dtype=np.int32)
-    return tuple(family(values[position]) for position in order), place[codes]
+    # the last entry answers the code -1
+    code_of_value = np.full(len(values) + 1, -1, dtype=np.int32)
+    code_of_value[order] = np.arange(len(order), dtype=np.int32)
+    return tuple(family(values[position]) for position in order), code_of_value[codes]
 
 
 def _coded(column: Column, role: str) -> tuple[Values, Values, type]:
@@ -281,13 +284,11 @@ def _coded(column: Column, role: str) -> tuple[Values, Values, type]:
     if column.dtype.is_nested():
         raise _not_a_level(column, column.dtype_name, role)
     rows = plain_values(column)
-    if (
-        rows.dtype.kind == "f" and column.dtype.is_integer()
-    ):  # numpy turns whole numbers with gaps into floats
+    if rows.dtype.kind == "f" and column.dtype.is_integer():
+        # numpy turns whole numbers with gaps into floats
         rows = object_values(column)
-    family = _one_family(
-        column, rows, role
-    )  # of all rows, not of the distinct ones: 1 and True are equal
+    # of all rows, not of the distinct ones: 1 and True are equal
+    family = _one_family(column, rows, role)
     return *numbered(rows), family
 
 
@@ -352,13 +353,13 @@ def _level_order(column: Column, values: Values) -> NDArray[np.intp]:
     # A polars `Categorical` has no order of its own: its physical one depends on what else the
     # process read.
     dictionary = dictionary_of(column)
-    own = None
+    categories = None
     if isinstance(column.dtype, nw.Enum):
-        own = list(column.series.to_native().dtype.categories)
+        categories = list(column.series.to_native().dtype.categories)
     elif dictionary is not None:
-        own = dictionary.unify_dictionaries().chunk(0).dictionary.to_pylist()
-    place = {value: position for position, value in enumerate(own or ())}
-    keys = values.tolist() if own is None else [place[value] for value in values]
+        categories = dictionary.unify_dictionaries().chunk(0).dictionary.to_pylist()
+    rank = {value: position for position, value in enumerate(categories or ())}
+    keys = values.tolist() if categories is None else [rank[value] for value in values]
     return np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.intp)
 
 

@@ -77,7 +77,7 @@ class NormalCells:
 
 @dataclass(frozen=True, eq=False)
 class Completed:
-    """What is known of a table with missing cells: a model of its columns, and tables drawn from
+    """The model of a table with missing cells: a model of its columns, and tables drawn from
     it.
     """
 
@@ -108,7 +108,7 @@ class Completed:
 
     @property
     def note(self) -> str:
-        """What was done, in a sentence."""
+        """The note on what was done, in a sentence."""
         lack = 1.0 - self.columns.seen[:, self.information.first].mean()
         return (
             f"{100.0 * lack:.2g} % of the cells are missing and were modelled, from all"
@@ -118,7 +118,7 @@ class Completed:
 
     @cached_property
     def information(self) -> Information:
-        """What is left of the information about covariances."""
+        """The information about covariances that missing cells leave."""
         return Information(self.columns, self.model)
 
     @cached_property
@@ -135,8 +135,8 @@ class Completed:
         return float(
             np.mean(
                 [
-                    self.information.share(*pair, own, cells)
-                    for pair, own in zip(pairs, others, strict=True)
+                    self.information.share(*pair, given, cells)
+                    for pair, given in zip(pairs, others, strict=True)
                 ]
             )
         )
@@ -164,7 +164,7 @@ class Completed:
         return replace(stacked(tables), share=self.worth(len(tables)) / len(tables))
 
     def worth(self, count: int) -> float:
-        """What a row of so many completed tables counts for: these add what they differ by, divided
+        """The weight of a row of so many completed tables: these add what they differ by, divided
         by their number.
         """
         return 1.0 / (1.0 / self.share + (1.0 / self.share - 1.0) / count)
@@ -173,9 +173,11 @@ class Completed:
 def stacked(tables: Sequence[Dataset]) -> Dataset:
     """Tables of the same columns as one."""
     columns = tuple(
-        np.concatenate(parts) for parts in zip(*(own.columns for own in tables), strict=True)
+        np.concatenate(parts) for parts in zip(*(table.columns for table in tables), strict=True)
     )
-    return replace(tables[0], columns=columns, codes=np.concatenate([own.codes for own in tables]))
+    return replace(
+        tables[0], columns=columns, codes=np.concatenate([table.codes for table in tables])
+    )
 
 
 def complete(data: Dataset, seed: int, most: int = POOLED) -> Completed:
@@ -190,15 +192,14 @@ def _columns(data: Dataset) -> IncompleteColumns:
     values = []
     seen = []
     owner = []
-    for position in sorted(
-        data.system, key=lambda place: data.names[place]
-    ):  # the order of columns must not matter
-        own = np.asarray(data.columns[position], dtype=np.float64)
-        there = np.isfinite(own)
-        if there.sum() < FEWEST_OBSERVED:
+    for position in sorted(data.system, key=lambda column: data.names[column]):
+        # the order of columns must not matter
+        numbers = np.asarray(data.columns[position], dtype=np.float64)
+        present = np.isfinite(numbers)
+        if present.sum() < FEWEST_OBSERVED:
             raise DataError(
-                f"column {data.names[position]!r} has {there.sum()} values, missing='model' needs "
-                f"{FEWEST_OBSERVED}; drop the column"
+                f"column {data.names[position]!r} has {present.sum()} values, missing='model' needs"
+                f" {FEWEST_OBSERVED}; drop the column"
             )
         levels = (
             len(data.categories.get(position, ()))
@@ -206,8 +207,8 @@ def _columns(data: Dataset) -> IncompleteColumns:
             else 2
         )
         for level in range(max(levels - 1, 1)):
-            values.append(own if levels <= 2 else (own == level).astype(np.float64))
-            seen.append(there)
+            values.append(numbers if levels <= 2 else (numbers == level).astype(np.float64))
+            seen.append(present)
             owner.append(position)
     wide = np.column_stack(values)
     known = np.column_stack(seen)
@@ -238,7 +239,8 @@ def fit(
     columns: IncompleteColumns, weight: Floats | None = None, start: NormalCells | None = None
 ) -> NormalCells:
     """The most likely normal law of every cell, by EM; `weight` of every row, all 1 by default."""
-    (rows, q), cells = columns.values.shape, columns.possible.shape[1]
+    rows, q = columns.values.shape
+    cells = columns.possible.shape[1]
     count = np.ones(rows) if weight is None else weight
     model = start or NormalCells(
         np.full(cells, 1.0 / cells),
@@ -254,7 +256,8 @@ def fit(
             _expected(columns, belongs[:, cell] * count, model, cell) for cell in range(cells)
         ]
         total, mean, scatter = (
-            np.stack([np.asarray(own[i]) for own in expected]) for i in range(3)
+            np.stack([np.asarray(moments_of_cell[i]) for moments_of_cell in expected])
+            for i in range(3)
         )
         covariance = (scatter + PRIOR_ROWS * np.eye(q)) / (total + PRIOR_ROWS)[:, None, None]
         after = NormalCells(total / total.sum(), mean, covariance, scatter, total)  # the M step
@@ -280,13 +283,15 @@ def _expected(
     sums = np.zeros(q)
     products = np.zeros((q, q))
     left = np.zeros((q, q))
-    for some, rows in _parts(columns):
-        slopes, rest = _regressions(columns.patterns[some], covariance)[:2]
-        place = columns.pattern[rows] - some.start
-        filled = predicted(columns, rows, slopes[place], mean)
+    for pattern_range, rows in _parts(columns):
+        slopes, rest = _regressions(columns.patterns[pattern_range], covariance)[:2]
+        pattern = columns.pattern[rows] - pattern_range.start
+        filled = predicted(columns, rows, slopes[pattern], mean)
         sums += weight[rows] @ filled
         products += (filled.T * weight[rows]) @ filled
-        left += np.tensordot(np.bincount(place, weight[rows], some.stop - some.start), rest, 1)
+        left += np.tensordot(
+            np.bincount(pattern, weight[rows], pattern_range.stop - pattern_range.start), rest, 1
+        )
     centre = sums / max(total, 1e-12)
     return total, centre, products - total * np.outer(centre, centre) + left
 
@@ -297,12 +302,14 @@ def posterior(columns: IncompleteColumns, model: NormalCells) -> Floats:
     """
     log_density = np.zeros(columns.possible.shape)
     for cell in range(columns.possible.shape[1]):
-        for some, rows in _parts(columns):
-            _, _, inverse, size = _regressions(columns.patterns[some], model.covariance[cell])
-            place = columns.pattern[rows] - some.start
+        for pattern_range, rows in _parts(columns):
+            _, _, inverse, size = _regressions(
+                columns.patterns[pattern_range], model.covariance[cell]
+            )
+            pattern = columns.pattern[rows] - pattern_range.start
             away = np.where(columns.seen[rows], columns.values[rows] - model.mean[cell], 0.0)
             log_density[rows, cell] = -0.5 * (
-                np.einsum("ti,tij,tj->t", away, inverse[place], away) + size[place]
+                np.einsum("ti,tij,tj->t", away, inverse[pattern], away) + size[pattern]
             )
     log_density += np.log(np.maximum(model.share, 1e-300))
     return np.asarray(
@@ -354,21 +361,25 @@ def _drawn(
     weight = random.multinomial(data.n_rows, np.full(data.n_rows, 1.0 / data.n_rows)).astype(
         np.float64
     )
-    own = fit(columns, weight, model)
-    cells = np.array([random.choice(len(row), p=row) for row in posterior(columns, own)])
+    sample_model = fit(columns, weight, model)
+    cells = np.array([random.choice(len(row), p=row) for row in posterior(columns, sample_model)])
     filled = np.zeros_like(columns.values)
-    for cell in range(len(own.rows)):
-        for some, rows in _parts(columns):
+    for cell in range(len(sample_model.rows)):
+        for pattern_range, rows in _parts(columns):
             rows = rows[cells[rows] == cell]
-            slopes, left = _regressions(columns.patterns[some], own.covariance[cell])[:2]
+            slopes, left = _regressions(
+                columns.patterns[pattern_range], sample_model.covariance[cell]
+            )[:2]
             values, vectors = np.linalg.eigh(left)
             root = vectors * np.sqrt(np.maximum(values, 0.0))[:, None, :]
-            place = columns.pattern[rows] - some.start
+            pattern = columns.pattern[rows] - pattern_range.start
             noise = np.einsum(
-                "tij,tj->ti", root[place], random.standard_normal((len(rows), root.shape[1]))
+                "tij,tj->ti", root[pattern], random.standard_normal((len(rows), root.shape[1]))
             )
-            filled[rows] = predicted(columns, rows, slopes[place], own.mean[cell]) + noise
-    return _matched(data, columns, own, cells, filled, random)
+            filled[rows] = (
+                predicted(columns, rows, slopes[pattern], sample_model.mean[cell]) + noise
+            )
+    return _matched(data, columns, sample_model, cells, filled, random)
 
 
 def _matched(
@@ -383,35 +394,36 @@ def _matched(
     nearly the same.
     """
     values = [
-        np.array(column, dtype=np.float64) if place in data.system else column
-        for place, column in enumerate(data.columns)
+        np.array(column, dtype=np.float64) if number in data.system else column
+        for number, column in enumerate(data.columns)
     ]
     for position in dict.fromkeys(columns.owner.tolist()):
-        own = np.flatnonzero(columns.owner == position)
+        of_variable = np.flatnonzero(columns.owner == position)
         others = np.flatnonzero(columns.owner != position)
-        seen = columns.seen[:, own[0]]
+        seen = columns.seen[:, of_variable[0]]
         for cell in range(len(model.rows)):
             lack = np.flatnonzero(~seen & (cells == cell))
-            there = np.flatnonzero(seen & (cells == cell))
+            candidates = np.flatnonzero(seen & (cells == cell))
             if not lack.size:
                 continue
-            there = (
-                there if there.size else np.flatnonzero(seen)
-            )  # a column without a value in a cell
+            # a column without a value in a cell
+            candidates = candidates if candidates.size else np.flatnonzero(seen)
             covariance = model.covariance[cell]
             slopes = np.linalg.solve(
-                covariance[np.ix_(others, others)], covariance[np.ix_(others, own)]
+                covariance[np.ix_(others, others)], covariance[np.ix_(others, of_variable)]
             )
             near = filled[:, others] @ slopes
-            count = min(DONORS, there.size)
+            count = min(DONORS, candidates.size)
             nearest = (
-                scipy.spatial.cKDTree(near[there])
+                scipy.spatial.cKDTree(near[candidates])
                 .query(near[lack], count)[1]
                 .reshape(len(lack), count)
             )
-            donors = there[nearest[np.arange(len(lack)), random.integers(count, size=len(lack))]]
+            donors = candidates[
+                nearest[np.arange(len(lack)), random.integers(count, size=len(lack))]
+            ]
             values[position][lack] = values[position][donors]
-            filled[np.ix_(lack, own)] = columns.values[np.ix_(donors, own)]
+            filled[np.ix_(lack, of_variable)] = columns.values[np.ix_(donors, of_variable)]
     contexts = np.array(data.contexts.cells, dtype=np.int32).reshape(len(data.contexts.cells), -1)
     for j, position in enumerate(data.contexts.positions):
         values[position] = contexts[cells, j]
@@ -419,7 +431,8 @@ def _matched(
 
 
 class Information:
-    """What is left of the information about covariances, by the patterns of missing values.
+    """The information about covariances that missing cells leave, by the patterns of missing
+    values.
 
     Of a normal law with covariance S, a row of which the columns o are seen has the information
     tr(J E J F) / 2 about the elements E and F of S, J being the inverse of S over o and 0
@@ -431,7 +444,10 @@ class Information:
         self.model = model
         # of every system variable, in table order, its first column
         self.first = np.array(
-            [int(np.flatnonzero(columns.owner == own)[0]) for own in np.unique(columns.owner)]
+            [
+                int(np.flatnonzero(columns.owner == variable)[0])
+                for variable in np.unique(columns.owner)
+            ]
         )
         self._known: dict[tuple[int, int, tuple[int, ...], tuple[int, ...]], float] = {}
         q = columns.values.shape[1]
@@ -441,8 +457,8 @@ class Information:
         )
 
     def share(self, x: int, y: int, given: Sequence[int], cells: Sequence[int]) -> float:
-        """What is left for the partial correlation of two system variables given others, on the
-        rows of some cells.
+        """The share that is left for the partial correlation of two system variables given others,
+        on the rows of some cells.
         """
         key = (x, y, tuple(given), tuple(cells))
         if key not in self._known:
@@ -460,9 +476,8 @@ class Information:
             np.tensordot(rows, model.covariance[chosen], 1) + (away.T * rows) @ away
         ) / rows.sum()
         owner = self.columns.owner
-        parts = [
-            np.flatnonzero(owner == owner[self.first[z]]) for z in given
-        ]  # all columns of every condition
+        # all columns of every condition
+        parts = [np.flatnonzero(owner == owner[self.first[z]]) for z in given]
         conditions = np.concatenate([np.empty(0, dtype=np.int64), *parts])
         first, second = (self._residual(pooled, int(self.first[end]), conditions) for end in (x, y))
         a, b = self._pairs
@@ -478,7 +493,7 @@ class Information:
         return float(np.clip(whole / max(left, 1e-300), 0.01, 1.0))
 
     def _residual(self, covariance: Floats, column: int, given: Ints) -> Floats:
-        """What is left of a column given others, as weights of all columns."""
+        """The residual of a column given others, as weights of all columns."""
         weights = np.zeros(len(covariance))
         weights[column] = 1.0
         if given.size:
@@ -492,15 +507,17 @@ class Information:
         """The covariance of the estimated covariances of a cell: the inverse of their
         information.
         """
-        columns, (a, b) = self.columns, self._pairs
+        columns = self.columns
+        a, b = self._pairs
         weight = posterior(columns, self.model)[:, cell]
         count = np.bincount(columns.pattern, weight, len(columns.patterns))
         half = np.where(a == b, 0.5, 1.0)
-        found = np.diag(np.full(len(a), 1e-9))
+        information = np.diag(np.full(len(a), 1e-9))
         inverse = _regressions(columns.patterns, self.model.covariance[cell])[2]
-        for own, n in zip(inverse, count.tolist(), strict=True):
+        for precision, n in zip(inverse, count.tolist(), strict=True):
             if n > 0.0:
-                found += n * (
-                    own[np.ix_(a, a)] * own[np.ix_(b, b)] + own[np.ix_(a, b)] * own[np.ix_(b, a)]
+                information += n * (
+                    precision[np.ix_(a, a)] * precision[np.ix_(b, b)]
+                    + precision[np.ix_(a, b)] * precision[np.ix_(b, a)]
                 )
-        return np.asarray(np.linalg.inv(found * half[:, None] * half))
+        return np.asarray(np.linalg.inv(information * half[:, None] * half))

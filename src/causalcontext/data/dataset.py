@@ -75,14 +75,14 @@ class Dataset:
 
     @property
     def values(self) -> tuple[Any, ...]:
-        """What the cells are called: the value of the context, of several a tuple of values,
+        """The names of the cells: the value of the context, of several a tuple of values,
         without any "all".
         """
         return cell_values(self.contexts, self.levels)
 
     @property
     def all_continuous(self) -> bool:
-        """Whether every system variable is continuous."""
+        """True if every system variable is continuous."""
         return all(self.kinds[position] is Kind.CONTINUOUS for position in self.system)
 
     def position(self, name: str) -> int:
@@ -92,7 +92,7 @@ class Dataset:
 
 
 def cell_values(contexts: Contexts, levels: tuple[tuple[Any, ...], ...]) -> tuple[Any, ...]:
-    """What cells are called.
+    """The names of cells.
 
     >>> cell_values(Contexts((2,), ((0,), (1,))), (("dry", "wet"),))
     ('dry', 'wet')
@@ -124,11 +124,10 @@ def only_cells(data: Dataset, cells: Sequence[int]) -> Dataset:
     """The table with these cells only; the rows of the others belong to no cell, and levels that
     they alone had go.
     """
-    place = np.full(
-        len(data.contexts.cells) + 1, -1, dtype=np.int32
-    )  # the last entry answers the code -1
-    place[list(cells)] = np.arange(len(cells), dtype=np.int32)
-    codes = place[data.codes]
+    # the last entry answers the code -1
+    new_code = np.full(len(data.contexts.cells) + 1, -1, dtype=np.int32)
+    new_code[list(cells)] = np.arange(len(cells), dtype=np.int32)
+    codes = new_code[data.codes]
     columns = list(data.columns)
     levels = []
     kept = [list(data.contexts.cells[cell]) for cell in cells]
@@ -154,23 +153,21 @@ def without_columns(data: Dataset, names: Collection[str]) -> Dataset:
     >>> rest.names, rest.contexts.positions
     (('X', 'Y', 'R'), (2,))
     """
-    kept = [place for place, name in enumerate(data.names) if name not in names]
-    new = {place: position for position, place in enumerate(kept)}
+    kept = [old for old, name in enumerate(data.names) if name not in names]
+    new = {old: position for position, old in enumerate(kept)}
     contexts: Contexts = replace(
         data.contexts,
-        positions=tuple(new[place] for place in data.contexts.positions),
-        sources=tuple(None if place is None else new[place] for place in data.contexts.sources),
+        positions=tuple(new[old] for old in data.contexts.positions),
+        sources=tuple(None if old is None else new[old] for old in data.contexts.sources),
     )
     return replace(
         data,
-        names=tuple(data.names[place] for place in kept),
-        kinds=tuple(data.kinds[place] for place in kept),
-        columns=tuple(data.columns[place] for place in kept),
-        dtypes=tuple(data.dtypes[place] for place in kept),
+        names=tuple(data.names[old] for old in kept),
+        kinds=tuple(data.kinds[old] for old in kept),
+        columns=tuple(data.columns[old] for old in kept),
+        dtypes=tuple(data.dtypes[old] for old in kept),
         contexts=contexts,
-        categories={
-            new[place]: levels for place, levels in data.categories.items() if place in new
-        },
+        categories={new[old]: levels for old, levels in data.categories.items() if old in new},
     )
 
 
@@ -200,11 +197,11 @@ def thinned(data: Dataset, most: int, seed: int) -> Dataset:
 
 def missing_rows(data: Dataset) -> dict[int, Bools]:
     """For every system variable with missing values, the rows in which it is missing."""
-    found = {
+    missing_by_column = {
         position: np.isnan(np.asarray(data.columns[position], dtype=np.float64))
         for position in data.system
     }
-    return {position: missing for position, missing in found.items() if missing.any()}
+    return {position: missing for position, missing in missing_by_column.items() if missing.any()}
 
 
 def with_placeholders(data: Dataset, missing: Mapping[int, Bools]) -> Dataset:
@@ -225,9 +222,8 @@ def with_placeholders(data: Dataset, missing: Mapping[int, Bools]) -> Dataset:
     for (
         position,
         rows,
-    ) in (
-        missing.items()
-    ):  # a value from the middle of those that are there: a column stays what it is
+    ) in missing.items():
+        # a value from the middle of those that are there: a column stays what it is
         values = np.asarray(columns[position], dtype=np.float64)
         present = np.sort(values[~rows])
         columns[position] = np.where(rows, present[len(present) // 2], values)
@@ -235,8 +231,8 @@ def with_placeholders(data: Dataset, missing: Mapping[int, Bools]) -> Dataset:
 
 
 def stable_order(values: Values) -> Ints:
-    """What sorts values, equal ones in the order of the rows; where there are none, a quicker sort
-    says the same.
+    """The order that sorts values, equal ones in the order of the rows; where there are none, a
+    quicker sort says the same.
     """
     order = np.argsort(values)
     rises = (values[order[1:]] > values[order[:-1]]).all()
@@ -284,9 +280,8 @@ def with_normal_scores(data: Dataset) -> Dataset:
         if data.kinds[position] is Kind.CONTINUOUS:
             values = np.asarray(data.columns[position], np.float64)
             known = np.isfinite(values) & (data.codes >= 0)
-            scores = np.where(
-                np.isfinite(values), np.nan, values
-            )  # what is infinite is still found and named
+            # what is infinite is still found and named
+            scores = np.where(np.isfinite(values), np.nan, values)
             scores[known] = gaussian_ranks(values[known])
             columns[position] = scores
     return replace(data, columns=tuple(columns))

@@ -55,7 +55,7 @@ def check_writable(path: str | os.PathLike[str]) -> None:
 
 
 def _is_device(file: Path) -> bool:
-    """Whether a path is a device, a pipe or the like."""
+    """True if a path is a device, a pipe or the like."""
     return (
         file.exists() and not stat.S_ISREG(mode := file.stat().st_mode) and not stat.S_ISDIR(mode)
     )

@@ -26,9 +26,8 @@ class Later:
         self._name = name
 
     def __getattr__(self, name: str) -> Any:
-        if (
-            self._name not in sys.modules
-        ):  # Ctrl-C waits: it would leave half of it, and another error in its place
+        if self._name not in sys.modules:
+            # Ctrl-C waits: it would leave half of it, and another error in its place
             waits = CtrlCWaits()
             waits.on_start(None)
             try:
@@ -61,16 +60,18 @@ def frame_of(
     >>> frame_of([("X", 1.5), ("Y", 2.5)], columns=["name", "slope"])["slope"].tolist()
     [1.5, 2.5]
     """
-    names, labels = (None if some is None else list(some) for some in (columns, index))
+    names, labels = (
+        None if labels_given is None else list(labels_given) for labels_given in (columns, index)
+    )
     return pd.DataFrame(content, columns=names, index=labels)
 
 
 def is_missing(values: Values) -> Bools:
-    """Where there is no value: NaN, None, NaT or `pandas.NA`."""
+    """True where there is no value: NaN, None, NaT or `pandas.NA`."""
     if values.dtype.kind in PLAIN:
         return np.not_equal(values, values)
-    found: Bools = pd.isna(values)
-    return found
+    missing: Bools = pd.isna(values)
+    return missing
 
 
 def numbered(values: Values) -> tuple[Ints, Values]:
@@ -96,7 +97,7 @@ def brings_rows_by(table: Any) -> str | None:
 
 
 def is_index(name: str) -> bool:
-    """Whether a column of an Arrow table is the index of a pandas table, written with it by
+    """True if a column of an Arrow table is the index of a pandas table, written with it by
     default.
     """
     return re.fullmatch(r"__index_level_\d+__", name) is not None

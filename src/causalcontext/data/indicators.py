@@ -49,9 +49,8 @@ class Indicator:
 
     column: str
     name: str  # what the context is called among the results
-    cuts: tuple[
-        float, ...
-    ] = ()  # where the steps are, ascending; a value on a cut belongs to the step below
+    # where the steps are, ascending; a value on a cut belongs to the step below
+    cuts: tuple[float, ...] = ()
     quantiles: int = 0  # instead of cuts: that many steps of about equal size
     # what the steps are called, if not by the cuts; steps of one name are one level
     called: tuple[str, ...] = ()
@@ -59,12 +58,12 @@ class Indicator:
 
     def at(self, cuts: Sequence[float]) -> Indicator:
         """The same with cuts that were found, and named by them unless it has a name of its own."""
-        own = self.name != _best_name(self.column)
+        has_name = self.name != _best_name(self.column)
         by_cuts = (
             f"{self.column} > {number_text(cuts[0])}" if len(cuts) == 1 else f"{self.column} bin"
         )
         return Indicator(
-            self.column, self.name if own else by_cuts, tuple(sorted(map(float, cuts)))
+            self.column, self.name if has_name else by_cuts, tuple(sorted(map(float, cuts)))
         )
 
     def with_cuts_of(self, data: Dataset) -> Indicator:
@@ -78,8 +77,8 @@ class Indicator:
         has.
         """
         sources = data.contexts.sources or (None,) * len(data.contexts.positions)
-        place = self.source(data.names, data.kinds, sources)
-        values = np.asarray(data.columns[place], dtype=np.float64)
+        source = self.source(data.names, data.kinds, sources)
+        values = np.asarray(data.columns[source], dtype=np.float64)
         if self.best:
             raise NotYetError(
                 f"not yet: the best cut of {self.column!r} is not searched for here; cc.discover"
@@ -107,19 +106,19 @@ class Indicator:
             columns=(*data.columns, codes),
             dtypes=(*data.dtypes, "int32"),
             levels=(*data.levels, self.levels),
-            contexts=Contexts(positions, cells, (*sources, place)),
+            contexts=Contexts(positions, cells, (*sources, source)),
             codes=joined,
         )
 
     def source(
         self, names: Sequence[str], kinds: Sequence[Kind], sources: Sequence[int | None]
     ) -> int:
-        """Where its column is in a table, with the columns that other contexts are made out of;
-        checked.
+        """The position of its column in a table, with the columns that other contexts are made out
+        of; checked.
         """
         check_are_columns([self.column], names)
-        place = names.index(self.column)
-        if place in sources:
+        position = names.index(self.column)
+        if position in sources:
             raise DataError(
                 f"two contexts are made out of {self.column!r}; put all cuts into one: "
                 f"cc.bins({self.column!r}, edges=[...])"
@@ -128,12 +127,12 @@ class Indicator:
             raise DataError(
                 f"the table has a column {self.name!r} already; pass name=... for the new context"
             )
-        if not kinds[place].is_number:
+        if not kinds[position].is_number:
             raise DataError(
-                f"column {self.column!r} is {kinds[place].value}; a threshold needs numbers, and a "
-                f"categorical column is a context itself: context={self.column!r}"
+                f"column {self.column!r} is {kinds[position].value}; a threshold needs numbers, and"
+                f" a categorical column is a context itself: context={self.column!r}"
             )
-        return place
+        return position
 
     def codes(self, values: Floats) -> Codes:
         """The level of every value, -1 where it is not finite."""
@@ -146,12 +145,12 @@ class Indicator:
 
     @property
     def levels(self) -> tuple[str, ...]:
-        """What the values of the context are called."""
+        """The names of the values of the context."""
         return tuple(dict.fromkeys(self._steps))
 
     @property
     def _steps(self) -> tuple[str, ...]:
-        """What the steps are called: `<= 0.3`, `(0.3, 0.7]`, `> 0.7`."""
+        """The names of the steps: `<= 0.3`, `(0.3, 0.7]`, `> 0.7`."""
         if self.called:
             return self.called
         texts = [number_text(cut) for cut in self.cuts]
@@ -159,7 +158,7 @@ class Indicator:
         return (f"<= {texts[0]}", *middle, f"> {texts[-1]}")
 
     def one_level(self) -> DataError:
-        """What to say where all values are in one step."""
+        """The error where all values are in one step."""
         return DataError(
             f"context {self.name!r} has 1 level; at least 2 are needed: all values of"
             f" {self.column!r} lie on one side of the cuts"
@@ -174,9 +173,9 @@ def split_context(context: Any) -> tuple[Any, tuple[Indicator, ...]]:
     (['day'], ['VPD > 1'])
     """
     asked = list(context) if isinstance(context, list | tuple) else [context]
-    made = tuple(one for one in asked if isinstance(one, Indicator))
+    made = tuple(item for item in asked if isinstance(item, Indicator))
     return (
-        ([one for one in asked if not isinstance(one, Indicator)] or None, made)
+        ([item for item in asked if not isinstance(item, Indicator)] or None, made)
         if made
         else (context, ())
     )
@@ -208,13 +207,16 @@ def with_functions(data: Dataset, context: Any) -> Dataset:
     it has them.
     """
     had = [data.names[position] for position in data.contexts.positions]
-    made = [one for one in split_context(context)[1] if one.name not in had]
-    for one in made:
-        data = one.applied(data)
+    made = [indicator for indicator in split_context(context)[1] if indicator.name not in had]
+    for indicator in made:
+        data = indicator.applied(data)
     if not had or not made:
         return data
     # contexts in the order in which they were named
-    named = [data.position(one.name if isinstance(one, Indicator) else one) for one in context]
+    named = [
+        data.position(indicator.name if isinstance(indicator, Indicator) else indicator)
+        for indicator in context
+    ]
     order = [data.contexts.positions.index(position) for position in named]
     turned = [tuple(cell[j] for j in order) for cell in data.contexts.cells]
     cells = sorted(turned)
@@ -269,7 +271,7 @@ def threshold(
 
 
 def _best_name(column: str) -> str:
-    """What a context is called until its cut is found."""
+    """The name of a context until its cut is found."""
     return f"{column} > best"
 
 
@@ -316,10 +318,15 @@ def condition(text: str) -> Indicator | None:
         if sign == ">":
             return threshold(column, value)
         written = number_text(value)  # whether the value itself is on the upper side
-        own = sign in ("<", ">=")
-        called = (f"< {written}", f">= {written}") if own else (f"<= {written}", f"> {written}")
+        is_above = sign in ("<", ">=")
+        called = (
+            (f"< {written}", f">= {written}") if is_above else (f"<= {written}", f"> {written}")
+        )
         return Indicator(
-            column, f"{column} {sign} {written}", (_below(value) if own else value,), called=called
+            column,
+            f"{column} {sign} {written}",
+            (_below(value) if is_above else value,),
+            called=called,
         )
     return None
 
@@ -404,7 +411,7 @@ def _quantile_cuts(values: Floats, quantiles: int, column: str) -> tuple[float, 
     last = np.unique(last[last < ordered.size - 1])  # the last value of every bin but the highest
     if last.size == 0:
         raise DataError(f"column {column!r} has one value only; no bins can be made of it")
-    return tuple(short_cut(float(ordered[place]), float(ordered[place + 1])) for place in last)
+    return tuple(short_cut(float(ordered[row]), float(ordered[row + 1])) for row in last)
 
 
 def short_cut(below: float, above: float) -> float:
@@ -435,14 +442,14 @@ class StepFunction(NamedTuple):
     levels: tuple[int, ...]
 
     def call(self) -> str:
-        """How to declare it."""
+        """The call that declares it."""
         column = json.dumps(self.column, ensure_ascii=False)  # a quote in a name is no end of it
         if len(self.cuts) == 1:
             return f"cc.threshold({column}, {number_text(self.cuts[0])})"
         return f"cc.bins({column}, edges=[{', '.join(number_text(cut) for cut in self.cuts)}])"
 
     def advice(self, alone: bool = True) -> str:
-        """What to do if the column made the context, which must not stay beside what is
+        """Advice if the column made the context, which must not stay beside what is
         declared.
         """
         declared = f"context={self.call()}" if alone else f"{self.call()} among the contexts"
@@ -454,11 +461,12 @@ def step_functions(data: Dataset) -> list[StepFunction]:
     without an exception.
     """
     functions = []
-    few = slice(
-        None, None, max(1, data.n_rows // ROWS_OF_A_LOOK)
-    )  # so many rows, or up to twice as many
+    # so many rows, or up to twice as many
+    few = slice(None, None, max(1, data.n_rows // ROWS_OF_A_LOOK))
     for position in (
-        place for place in data.contexts.positions if data.contexts.source_of(place) is None
+        column_position
+        for column_position in data.contexts.positions
+        if data.contexts.source_of(column_position) is None
     ):
         codes = np.asarray(data.columns[position])
         counts = np.bincount(codes[codes >= 0])
@@ -466,14 +474,14 @@ def step_functions(data: Dataset) -> list[StepFunction]:
         for i in _at_a_glance(data, codes, most) if counts.min() >= FEWEST_ROWS else ():
             column = np.asarray(data.columns[i])
             if _switches(column[few], codes[few])[2].size <= most:
-                found = _steps(column, codes, most)
-                if found is not None and not _is_beside_a_constant(column, codes, found[1]):
-                    functions.append(StepFunction(data.names[position], data.names[i], *found))
+                steps = _steps(column, codes, most)
+                if steps is not None and not _is_beside_a_constant(column, codes, steps[1]):
+                    functions.append(StepFunction(data.names[position], data.names[i], *steps))
     return functions
 
 
 def _is_beside_a_constant(column: Values, codes: Codes, levels: Sequence[int]) -> bool:
-    """Whether a number has one value at a level of the context and others, on both sides of it,
+    """True if a number has one value at a level of the context and others, on both sides of it,
     elsewhere.
 
     Nobody cuts a column like that: a device is off where the context has that level.
@@ -500,7 +508,7 @@ def _at_a_glance(data: Dataset, codes: Codes, most: int) -> list[int]:
     order = np.argsort(values, axis=1, kind="stable")
     switches = np.count_nonzero(np.diff(codes[few][rows][order], axis=1), axis=1)
     possible = (switches <= most) | ~np.isfinite(values).all(axis=1)
-    return [numbers[place] for place in np.flatnonzero(possible)]
+    return [numbers[number] for number in np.flatnonzero(possible)]
 
 
 def _steps(
@@ -514,8 +522,8 @@ def _steps(
         return None
     if np.diff([-1, *switch.tolist(), len(codes) - 1]).min() < FEWEST_ROWS_OF_A_STEP:
         return None
-    cuts = tuple(short_cut(float(column[place]), float(column[place + 1])) for place in switch)
-    return cuts, tuple(int(codes[place]) for place in (*switch.tolist(), len(codes) - 1))
+    cuts = tuple(short_cut(float(column[row]), float(column[row + 1])) for row in switch)
+    return cuts, tuple(int(codes[row]) for row in (*switch.tolist(), len(codes) - 1))
 
 
 def _switches(values: Values, codes: Codes) -> tuple[Floats, Codes, NDArray[np.intp]]:

@@ -46,7 +46,7 @@ class CellRegression(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """What is kept of the rows of every cell.
+    """The moments of the rows of every cell.
 
     >>> parts = ([[1.0], [3.0]], [[2.0], [6.0]])
     >>> halves = [Moments.of_rows(np.array(part), np.zeros(2, int), 1) for part in parts]
@@ -122,9 +122,8 @@ class Moments:
         chosen = list(cells)
         with np.errstate(over="ignore", invalid="ignore"):
             mean, between = self._between(chosen)
-            for begin in range(
-                0, len(scatter), _BLOCK
-            ):  # whole products are as large as the scatter, and slower
+            for begin in range(0, len(scatter), _BLOCK):
+                # whole products are as large as the scatter, and slower
                 rows = slice(begin, begin + _BLOCK)
                 scatter[rows] = self.scatter[chosen[0], rows] if chosen else 0.0
                 for cell in chosen[1:]:
@@ -188,7 +187,7 @@ class Moments:
 
 
 def independent(correlation: Floats) -> bool:
-    """Whether no variable is a linear function of the others."""
+    """True if no variable is a linear function of the others."""
     if (np.diagonal(correlation) <= 0.0).any():
         return False
     return not correlation.size or bool(np.linalg.eigvalsh(correlation)[0] > COLLINEAR_BELOW)
@@ -229,8 +228,8 @@ def add_batch(totals: ScanTotals, values: Floats, codes: Codes, first_row: int) 
 
 
 def settle(totals: ScanTotals) -> Bools:
-    """Which variables are constant in which context, once all batches are in; the moments are exact
-    for them.
+    """True for variables that are constant in a context, once all batches are in; the moments are
+    exact for them.
     """
     # Rounding leaves traces of a constant: its mean is replaced by the value itself, its cross
     # products by 0. Means are whole afterwards, and centres 0.
@@ -247,7 +246,7 @@ def settle(totals: ScanTotals) -> Bools:
 
 
 def blocks_for(cells: int, variables: int) -> int:
-    """How many blocks there are room for: all of them, or one."""
+    """The number of blocks that there is room for: all of them, or one."""
     return BLOCKS if max(cells, 1) * BLOCKS * variables**2 <= MOST_NUMBERS else 1
 
 
@@ -256,26 +255,25 @@ def without_blocks(totals: ScanTotals, blocks: int) -> ScanTotals:
     b`.
     """
     cells = len(totals.n) // blocks
-    own = np.arange(cells) * blocks
-    first = own + np.argmax(
-        totals.n.reshape(cells, blocks) > 0, axis=1
-    )  # a block with rows, where there is one
+    first_block = np.arange(cells) * blocks
+    # a block with rows, where there is one
+    first = first_block + np.argmax(totals.n.reshape(cells, blocks) > 0, axis=1)
     base = totals.centre[first]
     shift = (totals.centre - np.repeat(base, blocks, axis=0)) + totals.mean
     parts = Moments(totals.n, shift, totals.scatter)
-    found = no_totals(cells, totals.mean.shape[1])
+    merged_totals = no_totals(cells, totals.mean.shape[1])
     for cell in range(cells):
-        whole = parts.merged(range(own[cell], own[cell] + blocks))
-        found.n[cell] = whole.rows[0]
-        found.mean[cell] = whole.mean[0]
-        found.scatter[cell] = whole.scatter[0]
+        whole = parts.merged(range(first_block[cell], first_block[cell] + blocks))
+        merged_totals.n[cell] = whole.rows[0]
+        merged_totals.mean[cell] = whole.mean[0]
+        merged_totals.scatter[cell] = whole.scatter[0]
     counts = {
-        name: np.add.reduceat(getattr(totals, name), own, axis=0)
+        name: np.add.reduceat(getattr(totals, name), first_block, axis=0)
         for name in ("lost", "missing", "infinite")
     }
-    low = np.minimum.reduceat(totals.low, own, axis=0)
-    high = np.maximum.reduceat(totals.high, own, axis=0)
-    return found._replace(centre=base, low=low, high=high, digests=totals.digests, **counts)
+    low = np.minimum.reduceat(totals.low, first_block, axis=0)
+    high = np.maximum.reduceat(totals.high, first_block, axis=0)
+    return merged_totals._replace(centre=base, low=low, high=high, digests=totals.digests, **counts)
 
 
 def block_moments(totals: ScanTotals, blocks: int) -> tuple[Moments, ...]:

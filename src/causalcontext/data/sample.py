@@ -66,9 +66,9 @@ class RowSample:
                 hashes[: draw(begin, count, bound, chosen, hashes)].copy()
                 for begin, count in counts
             ]
-            found = np.concatenate(small)
-            if found.size > self.most:
-                self.bound = int(np.partition(found, self.most)[self.most])
+            below = np.concatenate(small)
+            if below.size > self.most:
+                self.bound = int(np.partition(below, self.most)[self.most])
 
     def choose(self, first_row: int, rows: int) -> tuple[Ints, Words]:
         """Those of so many rows whose hashes are among the smallest so far, counted from 0, and
@@ -76,8 +76,8 @@ class RowSample:
         """
         if self._room[0].size < rows:
             self._room = np.empty(rows, dtype=np.int64), np.empty(rows, dtype=np.uint64)
-        found = int(draw(first_row, rows, np.uint64(self.bound), *self._room))
-        smallest = _smallest(self._room[1][:found], self.most)
+        count = int(draw(first_row, rows, np.uint64(self.bound), *self._room))
+        smallest = _smallest(self._room[1][:count], self.most)
         return self._room[0][smallest], self._room[1][smallest]
 
     def keep(self, drawn: DrawnRows) -> None:
@@ -112,13 +112,13 @@ class RowSample:
         if len(waiting) > 1 or kept.size < hashes.size:
             values = np.empty((len(values), kept.size))
             self._parts = []
-            begin = place = 0
+            begin = filled = 0
             while waiting:  # a part is dropped once it is copied
                 part = waiting.pop()
-                here = kept[place : np.searchsorted(kept, begin + part.hashes.size)] - begin
-                values[:, place : place + here.size] = part.values[:, here]
+                chosen = kept[filled : np.searchsorted(kept, begin + part.hashes.size)] - begin
+                values[:, filled : filled + chosen.size] = part.values[:, chosen]
                 begin = begin + part.hashes.size
-                place = place + here.size
+                filled = filled + chosen.size
         held = DrawnRows(hashes[kept], numbers[kept], codes[kept], values)
         self._parts = [held]
         self._held = kept.size
@@ -134,7 +134,7 @@ class RowSample:
 
 
 def _smallest(hashes: Words, most: int) -> Ints:
-    """Where the smallest hashes are, in the order of the table."""
+    """The positions of the smallest hashes, in the order of the table."""
     if hashes.size <= most:
         return np.arange(hashes.size)
     return np.sort(np.argpartition(hashes, most - 1)[:most])

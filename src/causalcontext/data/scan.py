@@ -45,7 +45,7 @@ _IN_MEMORY = {
     "large_string": "string",
     "string_view": "string",
 }
-"""What types are called in memory."""
+"""The names of types in memory."""
 ReadWatch = Callable[[int, int | None], None]
 """`watch(bytes read so far, bytes in all or None)`."""
 
@@ -139,18 +139,20 @@ class Scan:
 
     @property
     def whole(self) -> bool:
-        """Whether the sample is the whole table."""
+        """True if the sample is the whole table."""
         return self.data.n_rows == self.rows
 
     @property
     def is_table(self) -> bool:
-        """Whether the sample is the whole table, of whose rows nothing is asked but what a search
+        """True if the sample is the whole table, of whose rows nothing is asked but what a search
         without lags asks.
         """
         return self.whole and not self.of_rows and self.windows is None
 
     def note(self, scored: bool = False, with_lags: bool = False) -> str:
-        """What rests on all rows, and what on the sample; empty where there is no difference."""
+        """A note on what rests on all rows, and what on the sample; empty where there is no
+        difference.
+        """
         if with_lags and self.windows is not None:
             return self.windows.note(self.source, scored)
         sample = f"a random sample of {self.data.n_rows:,} rows"
@@ -309,9 +311,8 @@ def scan_checked(
             f"not yet: lags with {parts.source}; write it to files that are sorted by time"
         )
     taken = () if series is None else series.taken
-    context = (
-        context if series is None else split_context(context)[0]
-    )  # others are made of the sample of windows
+    # others are made of the sample of windows
+    context = context if series is None else split_context(context)[0]
     stream = (
         streams.open_stream(source, [*contexts_of(context), *levels, *taken])
         if parts is None
@@ -385,7 +386,7 @@ class StreamColumns:
         return tuple(self.names[place] for place in self.places)
 
     def accumulator(self, sample: int) -> Accumulator:
-        """What is known about the table before its first row."""
+        """The totals of the table before its first row."""
         return Accumulator(self.system, self.contexts, sample, self.levels, self.made)
 
 
@@ -395,7 +396,7 @@ def columns_of(
     kinds: Mapping[Any, str] | None,
     only: Sequence[str] | None = None,
 ) -> StreamColumns:
-    """What a stream holds, or what of it is asked for, checked before anything is read."""
+    """The columns of a stream, or those asked for, checked before anything is read."""
     errors.check_are_columns(only or (), schema.names)
     names = tuple(
         name for name in schema.names if (name in only if only is not None else not is_index(name))
@@ -468,9 +469,8 @@ def _kind_of(field: pa.Field, declared: Kind | None, context: bool) -> Kind:
             " it to numbers or to text, or leave it out"
         )
     ordered = pa.types.is_dictionary(dtype) and dtype.ordered
-    enum = any(
-        key.startswith(b"_PL_ENUM") for key in field.metadata or ()
-    )  # polars calls every Enum ordered
+    # polars calls every Enum ordered
+    enum = any(key.startswith(b"_PL_ENUM") for key in field.metadata or ())
     kind = declared or (
         Kind.CONTINUOUS if number else Kind.ORDERED if ordered and not enum else Kind.CATEGORICAL
     )
@@ -538,7 +538,7 @@ def _accumulated(
     progress: bool | ReadWatch,
     windows: WindowAccumulator | None,
 ) -> Accumulator:
-    """What one pass over a stream finds; `progress` is told the bytes that were read, a bar the
+    """The totals of one pass over a stream; `progress` is told the bytes that were read, a bar the
     megabytes.
     """
     found = columns.accumulator(sample)
@@ -575,9 +575,8 @@ def finished(found: Accumulator, columns: StreamColumns, source: str) -> Scan:
         for name, levels_of_column in found.levels.items():
             j = found.system.index(name)
             categories[name] = levels_of_column.in_order(found.rows - int(missing[j]))
-            values[j] = levels_of_column.placed(
-                values[j], categories[name]
-            )  # instead of the numbers of levels
+            # instead of the numbers of levels
+            values[j] = levels_of_column.placed(values[j], categories[name])
         totals, blocks = _of_places(found, totals, blocks, categories)
     codes = place[codes]
     system = iter(values)

@@ -59,7 +59,7 @@ class HeldRows(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ScannedWindows:
-    """What a scan keeps of the windows of a table."""
+    """The totals and the sample of the windows of a table."""
 
     data: Dataset  # the columns and contexts of the table
     options: SeriesOptions  # how rows follow each other
@@ -76,7 +76,7 @@ class ScannedWindows:
 
     @property
     def whole(self) -> bool:
-        """Whether the sample has all windows."""
+        """True if the sample has all windows."""
         assert self.series.ends is not None
         return int(self.series.ends.sum()) == self.counts[self.options.lags].used
 
@@ -97,7 +97,7 @@ class ScannedWindows:
         return data, statistics_of(totals, data, self.counts[depth].used, 0, 0)
 
     def rows(self, depth: int) -> tuple[int, ...]:
-        """How many windows every context of the table has."""
+        """The number of windows that every context of the table has."""
         data, (cells, totals) = self.data, self.totals[depth]
         order = np.argsort(data.contexts.positions)
         now = {
@@ -107,7 +107,9 @@ class ScannedWindows:
         return tuple(np.bincount(found, totals.n, minlength=len(now)).astype(int).tolist())
 
     def note(self, source: str, scored: bool) -> str:
-        """What rests on all windows, and what on the sample; empty where there is no difference."""
+        """A note on what rests on all windows, and what on the sample; empty where there is no
+        difference.
+        """
         if self.whole:
             return ""
         assert self.series.ends is not None
@@ -130,7 +132,7 @@ class ScannedWindows:
 
 
 class WindowAccumulator:
-    """What is known about the windows of a table after some of its rows; `sample` windows are
+    """The totals of the windows of a table after some of its rows; `sample` windows are
     kept.
     """
 
@@ -184,7 +186,7 @@ class WindowAccumulator:
 
     @property
     def _by_units(self) -> bool:
-        """Whether windows wait until their unit is over, since its mean is taken away."""
+        """True if windows wait until their unit is over, since its mean is taken away."""
         return self.options.units is not None and self.options.unit_effects == "means"
 
     def add(self, batch: pa.RecordBatch, rows: Accumulator) -> None:
@@ -192,9 +194,8 @@ class WindowAccumulator:
         if not batch.num_rows:
             return
         codes = rows.codes_of(batch)
-        numbers: list[dict[Any, int]] = [
-            {} for _ in self.contexts
-        ]  # levels are numbered as they were first met
+        # levels are numbered as they were first met
+        numbers: list[dict[Any, int]] = [{} for _ in self.contexts]
         self._levels = np.array(
             [
                 [
@@ -223,14 +224,13 @@ class WindowAccumulator:
         self._advance(last=False)
 
     def finished(self, rows: Accumulator, data: Dataset) -> ScannedWindows:
-        """What is kept once all rows have been added; `data` are the columns and contexts of the
+        """The totals once all rows have been added; `data` are the columns and contexts of the
         table.
         """
         if self._waiting:
             self._advance(last=True)
-        place = np.full(
-            len(rows.cells) + 1, -1, dtype=np.int64
-        )  # the cells of rows among those of the table, sorted
+        # the cells of rows among those of the table, sorted
+        place = np.full(len(rows.cells) + 1, -1, dtype=np.int64)
         for cell, number in rows.cells.items():
             coded = (
                 tuple(data.levels[j].index(value) for j, value in enumerate(cell))
@@ -309,9 +309,8 @@ class WindowAccumulator:
             self._waiting = [rows.some(slice(end, None))]
             self._done = 0
             return
-        end = (
-            size if last or self.options.missing != "interpolate" else size - 1
-        )  # the next row may fill a cell in
+        # the next row may fill a cell in
+        end = size if last or self.options.missing != "interpolate" else size - 1
         self._make(rows, self._done, end)
         begin = max(end - self.depth - 1, 0)
         self._waiting = [rows.some(slice(begin, None))]
@@ -346,9 +345,8 @@ class WindowAccumulator:
             series = replace(series, values=series.values - means)
         windows = int(self._counts[self.options.lags][0])
         ends = begin + np.flatnonzero(before[2, begin:end] >= self.options.lags)
-        chosen, hashes = self._sample.choose(
-            windows, len(ends)
-        )  # and kept, with as much of their past as is whole
+        # and kept, with as much of their past as is whole
+        chosen, hashes = self._sample.choose(windows, len(ends))
         ends = ends[chosen]
         parts = []
         for lag in range(self.depth + 1):
@@ -423,14 +421,12 @@ class WindowAccumulator:
         found = some_cells(self._totals[depth], [coded[cell] for cell in cells])
         totals = found._asdict()  # its arrays were made for these cells
         for j, name in enumerate(self.contexts):
-            first = int(
-                np.flatnonzero(self._levels[:, j] == 0)[0]
-            )  # a cell whose level was met first
+            # a cell whose level was met first
+            first = int(np.flatnonzero(self._levels[:, j] == 0)[0])
             columns = [k for k, column in enumerate(self._of[depth]) if column[0] == name]
             if len(data.levels[j]) == 2 and data.contexts.cells[place[first]][j] == 1 and columns:
-                low, high = (
-                    totals[end][:, columns] for end in ("low", "high")
-                )  # those of 1 - x, in place of x
+                # those of 1 - x, in place of x
+                low, high = (totals[end][:, columns] for end in ("low", "high"))
                 totals["low"][:, columns] = 1.0 - high
                 totals["high"][:, columns] = 1.0 - low
                 totals["centre"][:, columns] = 1.0 - totals["centre"][:, columns]

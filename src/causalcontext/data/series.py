@@ -258,12 +258,12 @@ class StepCounter:
 
     @property
     def words(self) -> str:
-        """What was understood of the times, in a sentence."""
+        """The reading of the times, in a sentence."""
         first = int(np.argmin(stamps_of(self._name, self._first_part)[0]))
         return _clock(self._name, self._first_part, first, self._length, self._monthly)
 
     def waits(self, rows: int) -> bool:
-        """Whether more rows than these are needed to know the length of a step."""
+        """True if more rows than these are needed to know the length of a step."""
         return not self._length and rows < FIRST_ROWS
 
     def settle(self, values: Values, units: Ints) -> None:
@@ -338,7 +338,7 @@ def stamps_of(name: str, values: Values) -> tuple[Floats, bool]:
 
 
 def clock_words(name: str, values: Values, steps: Ints, units: Ints) -> str:
-    """What was understood of a time column, in a sentence."""
+    """The reading of a time column, in a sentence."""
     stamps, dated = stamps_of(name, values)
     order = np.lexsort((steps, units))
     count = np.diff(steps[order])

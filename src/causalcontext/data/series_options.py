@@ -1,4 +1,4 @@
-"""How rows follow each other in time, checked at the door."""
+"""The options that say how rows follow each other in time, checked at the door."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a table is that does not fit into memory: a stream of Arrow record batches, one input for
+"""A table that does not fit into memory: a stream of Arrow record batches, one input for
 all of them.
 
 `open_stream` makes one of Parquet and text files, folders, patterns and lists of them, of anything
@@ -70,7 +70,7 @@ class Stream:
 
 
 def is_out_of_memory(table: Any) -> bool:
-    """Whether a table is read in batches: a large file, a folder, pattern or list, a reader, a
+    """True if a table is read in batches: a large file, a folder, pattern or list, a reader, a
     cluster, chunks.
     """
     if isinstance(table, str | os.PathLike):
@@ -90,7 +90,7 @@ def is_out_of_memory(table: Any) -> bool:
 
 
 def is_lazy(table: Any) -> bool:
-    """Whether a table may be read in batches, or into memory: a polars LazyFrame or a DuckDB
+    """True if a table may be read in batches, or into memory: a polars LazyFrame or a DuckDB
     relation.
     """
     return is_polars_lazyframe(table) or type(table).__module__.partition(".")[0] in (
@@ -100,7 +100,7 @@ def is_lazy(table: Any) -> bool:
 
 
 def _is_of(library: str, table: Any, *attributes: str) -> bool:
-    """Whether a table is of a library, and has one of some attributes."""
+    """True if a table is of a library, and has one of some attributes."""
     return type(table).__module__.startswith(library) and any(
         hasattr(table, name) for name in attributes
     )
@@ -146,9 +146,8 @@ def _stream_of_files(places: TablePath | Sequence[TablePath], whole: Sequence[An
         )
     with table_files.opened(files[0], {}) as (stored, rows, _):
         pass
-    types: dict[
-        str, pa.DataType
-    ] = {}  # decimals whatever the first rows hold: whole numbers, or nothing
+    # decimals whatever the first rows hold: whole numbers, or nothing
+    types: dict[str, pa.DataType] = {}
     if endings != {PARQUET}:
         if all(pa.types.is_null(field.type) for field in stored):
             raise FileError(f"{files[0]} has no rows, or none with a value")
@@ -191,7 +190,7 @@ def _stream_of_files(places: TablePath | Sequence[TablePath], whole: Sequence[An
 
 @contextmanager
 def made_elsewhere(what: str, advice: str) -> Iterator[None]:
-    """What another library, or the caller's own code, raises while it makes a table, in one
+    """The errors of another library, or of the caller's code, that makes a table, in one
     sentence of ours.
     """
     try:
@@ -222,9 +221,8 @@ def _batches_of(source: Any) -> tuple[pa.Schema, MadeBatches, str]:
                 yield from part.to_arrow().to_batches()
 
         return source.head(0).collect().to_arrow().schema, collected, "a polars LazyFrame"
-    if _is_of(
-        "pyarrow", source, "scanner"
-    ):  # a data set; its scanner is asked to read little ahead
+    if _is_of("pyarrow", source, "scanner"):
+        # a data set; its scanner is asked to read little ahead
         ahead: dict[str, Any] = {
             "batch_readahead": 1,
             "fragment_readahead": 1,
@@ -295,7 +293,7 @@ def gathered(
 
 
 def _alike(one: pa.RecordBatch, other: pa.RecordBatch) -> bool:
-    """Whether batches have the same columns, with the same dictionaries: these may say an order."""
+    """True if batches have the same columns, with the same dictionaries: these may say an order."""
     coded = (field.name for field in one.schema if pa.types.is_dictionary(field.type))
     return one.schema == other.schema and all(
         one.column(name).dictionary.equals(other.column(name).dictionary) for name in coded
@@ -310,7 +308,7 @@ def cut(batch: pa.RecordBatch, columns: Sequence[str]) -> Iterator[pa.RecordBatc
 
 
 def rows_per_batch(columns: Sequence[str]) -> int:
-    """How many rows of so many columns are read at a time."""
+    """The number of rows of so many columns that are read at a time."""
     rows = max(1024, VALUES_PER_BATCH // max(len(columns), 1))
     return rows - rows % ROWS_TOGETHER
 
@@ -332,7 +330,7 @@ def check_columns(
 
 
 def _sort_of(dtype: pa.DataType) -> str:
-    """What values are in common: decimals and whole numbers may follow each other, text and numbers
+    """The common sort of values: decimals and whole numbers may follow each other, text and numbers
     not.
     """
     plain = dtype.value_type if pa.types.is_dictionary(dtype) else dtype
@@ -342,7 +340,7 @@ def _sort_of(dtype: pa.DataType) -> str:
 
 
 def is_text(dtype: pa.DataType) -> bool:
-    """Whether values are text."""
+    """True if values are text."""
     return bool(
         pa.types.is_string(dtype)
         or pa.types.is_large_string(dtype)
@@ -351,7 +349,7 @@ def is_text(dtype: pa.DataType) -> bool:
 
 
 def is_number(dtype: pa.DataType) -> bool:
-    """Whether values are numbers: whole ones, decimals with a binary or a decimal point."""
+    """True if values are numbers: whole ones, decimals with a binary or a decimal point."""
     return bool(
         pa.types.is_integer(dtype) or pa.types.is_floating(dtype) or pa.types.is_decimal(dtype)
     )
@@ -370,9 +368,8 @@ class StreamLevels:
     kind: Kind  # categorical or ordered
     family: str  # the type that all values have
     numbers: dict[Any, float] = field(default_factory=dict)
-    neighbours: set[tuple[Any, Any]] = field(
-        default_factory=set
-    )  # those that follow each other in a dictionary
+    # those that follow each other in a dictionary
+    neighbours: set[tuple[Any, Any]] = field(default_factory=set)
 
     def numbered(
         self, codes: Values, values: Sequence[Any], dictionary: Sequence[Any] = ()

@@ -22,9 +22,8 @@ from causalcontext.kernels.arrays import Bools, Ints
 from causalcontext.kernels.rows.scan import digest_rows
 from causalcontext.kernels.rows.stretches import ScanTotals
 
-_BATCH_VALUES = (
-    2**19
-)  # 4 MB: a batch stays in the cache, so that columns of a row-major array are read once
+# 4 MB: a batch stays in the cache, so that columns of a row-major array are read once
+_BATCH_VALUES = 2**19
 _LARGEST_BATCH_VALUES = 2**22
 _ROWS_PER_LEVEL = 256  # fewer rows are not worth an update of all cross products of their context
 _MANY_VARIABLES = 500
@@ -119,10 +118,8 @@ def gather_statistics(
         totals = _pass_over_rows(
             data, data.system if shared is None else range(len(data.names)), batch
         )
-    for (
-        position,
-        levels,
-    ) in data.categories.items():  # a level counts as what it is, wherever it stands in the order
+    for position, levels in data.categories.items():
+        # a level counts as what it is, wherever it stands in the order
         numbers = np.array([*map(level_number, levels), np.nan])
         codes = np.nan_to_num(data.columns[position], nan=-1.0).astype(np.int64)
         totals.digests[data.system.index(position)] = digest_rows(numbers[codes].view(np.uint64))
@@ -142,30 +139,31 @@ def statistics_of(
     rows: int,
     context_digest: int,
     missing_context: int,
-    own: slice = slice(None),
+    in_totals: slice = slice(None),
 ) -> SufficientStatistics:
     """The statistics of a table of so many rows out of what they add up to; the totals are
     settled.
     """
     # `data` has the columns and contexts, and perhaps some of the rows; `context_digest` is a hash
-    # of the context's values, `own` says where the system variables stand in the totals.
+    # of the context's values, `in_totals` says where the system
+    # variables stand in the totals.
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         constant = settle(totals)
     names = tuple(data.names[position] for position in data.system)
-    parts: list[Any] = sorted(zip(names, totals.digests[own].tolist(), strict=True))
+    parts: list[Any] = sorted(zip(names, totals.digests[in_totals].tolist(), strict=True))
     parts += sorted(
-        [data.names[place], [str(value) for value in data.categories[place]]]
-        for place in data.categories
+        [data.names[position], [str(value) for value in data.categories[position]]]
+        for position in data.categories
     )
     if data.contexts.positions:
         parts.append(["context", data.context_name, context_digest])
     return SufficientStatistics(
         names,
         data.values,
-        Moments(totals.n, totals.mean[:, own], totals.scatter[:, own, own]),
-        constant[:, own],
-        totals.missing[:, own],
-        totals.infinite[:, own],
+        Moments(totals.n, totals.mean[:, in_totals], totals.scatter[:, in_totals, in_totals]),
+        constant[:, in_totals],
+        totals.missing[:, in_totals],
+        totals.infinite[:, in_totals],
         missing_context,
         totals.lost,
         fingerprint=hashlib.sha256(json.dumps([rows, parts]).encode()).hexdigest(),
@@ -208,7 +206,7 @@ def of_some_columns(statistics: SufficientStatistics, kept: Sequence[int]) -> Su
     places = list(kept)
     return replace(
         statistics,
-        names=tuple(statistics.names[place] for place in places),
+        names=tuple(statistics.names[position] for position in places),
         moments=statistics.moments.of(places),
         constant=statistics.constant[:, places],
         missing=statistics.missing[:, places],
@@ -217,7 +215,7 @@ def of_some_columns(statistics: SufficientStatistics, kept: Sequence[int]) -> Su
 
 
 def _pass_over_rows(data: Dataset, positions: Sequence[int], batch: int) -> ScanTotals:
-    """What the rows of some columns add up to; context variables count as constant."""
+    """The totals of the rows of some columns; context variables count as constant."""
     nothing = np.zeros(data.n_rows)
     columns = [
         nothing if position in data.contexts.positions else data.columns[position]
@@ -234,8 +232,8 @@ def _pass_over_rows(data: Dataset, positions: Sequence[int], batch: int) -> Scan
     for first in range(0, data.n_rows, rows):
         codes = data.codes[first : first + rows]
         values = buffer[: len(columns) * len(codes)].reshape(len(columns), len(codes))
-        for place, column in enumerate(columns):
-            values[place] = column[first : first + rows]
+        for number, column in enumerate(columns):
+            values[number] = column[first : first + rows]
         add_batch(totals, values, codes, first)
     return totals
 

@@ -30,7 +30,7 @@ from causalcontext.errors import CausalContextError, FileError, install
 
 DELIMITERS = {".csv": ",", ".csv.gz": ",", ".tsv": "\t", ".tsv.gz": "\t"}
 OTHER_DELIMITERS = ";\t,|"
-"""What separates columns in files whose name says otherwise, the commonest first."""
+"""Separators of columns in files whose name says otherwise, the commonest first."""
 PARQUET = ".parquet"
 SPREADSHEETS = (".xlsx", ".xls", ".ods")
 WORDS_FOR_MISSING = frozenset({"NA", "N/A", "None", "null", "NULL", "nan", "NaN", "n/a", "<NA>"})
@@ -39,9 +39,9 @@ IN_UTF8 = (
     'save it in that encoding, or pass pandas.read_csv(path, encoding="latin-1"), if that is'
     " its own"
 )
-"""What to do about a text in another encoding."""
+"""Advice about a text in another encoding."""
 _DAMAGE = (ArithmeticError, AttributeError, LookupError, MemoryError, TypeError, ValueError)
-"""What the reader of Parquet files raises where it finds nonsense, besides errors of its own."""
+"""Errors of the reader of Parquet files where it finds nonsense, besides errors of its own."""
 _NOT_TEXT = (csv.Error, gzip.BadGzipFile, zlib.error, EOFError)
 _HEAD = 64
 _TEXT_BLOCK = 2**20
@@ -79,9 +79,8 @@ def read_file(path: TablePath) -> pd.DataFrame:
         with _parquet_file(file) as content:
             table = content.read()
         _check_header(file, table.column_names)
-        frame: pd.DataFrame = (
-            table.to_pandas()
-        )  # an index that has a name is a column again, as in a text file
+        # an index that has a name is a column again, as in a text file
+        frame: pd.DataFrame = table.to_pandas()
         return frame.reset_index() if any(name is not None for name in frame.index.names) else frame
 
 
@@ -166,7 +165,7 @@ def reading(file: Path, names: Sequence[str] = ()) -> Iterator[None]:
 
 
 def about_text(file: Path, line: str, names: Sequence[str] = ()) -> str:
-    """What pyarrow says about a text file, in one sentence with the names of columns and what to
+    """The error of pyarrow about a text file, in one sentence with the names of columns and what to
     do.
 
     >>> about_text(Path("a.csv"), "CSV parse error: Row #7: Expected 4 columns, got 2: 1,2")
@@ -221,7 +220,7 @@ def ending_of(file: Path) -> str:
 
 
 def delimiter_of(file: Path) -> str:
-    """What separates the columns of a text file: what its name says, or, where that leaves a single
+    """The separator of the columns of a text file: by its name, or, where that leaves a single
     column, another mark that its first two rows have equally often, as spreadsheets write `;`.
     """
     usual = DELIMITERS[ending_of(file)]
@@ -246,7 +245,7 @@ def _first_widths(file: Path, delimiter: str) -> list[int]:
 
 
 def is_list_of_paths(source: Any) -> bool:
-    """Whether something is a list of paths, one at least."""
+    """True if something is a list of paths, one at least."""
     return (
         isinstance(source, list | tuple)
         and bool(source)

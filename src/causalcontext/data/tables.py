@@ -181,9 +181,8 @@ def _pandas_columns(table: pd.DataFrame, names: Sequence[str]) -> tuple[Column, 
         PLAIN_NUMBERS
     ):
         found: Values = table.select_dtypes(dtype.type).to_numpy().T
-        if len(found) == dtypes.count(
-            dtype
-        ):  # else there are other dtypes that pandas takes for this one
+        if len(found) == dtypes.count(dtype):
+            # else there are other dtypes that pandas takes for this one
             blocks[dtype] = iter(found)
     return tuple(
         (
@@ -255,7 +254,7 @@ def _check_unique(names: Sequence[str]) -> None:
 
 
 def context_places(context: object, names: tuple[str, ...]) -> tuple[int, ...]:
-    """Where the context variables are among the columns, in the order they were given."""
+    """The positions of the context variables among the columns, in the order they were given."""
     if context is None:
         return ()
     asked = list(context) if isinstance(context, list | tuple) else [context]

@@ -30,7 +30,7 @@ MORE_LAGS = 2
 
 
 def beyond(lags: int) -> int:
-    """How far the past goes beyond a window in which causes of causes are looked for: as many lags
+    """The lags beyond a window in which causes of causes are looked for: as many lags
     again.
     """
     return max(lags, MORE_LAGS)
@@ -133,7 +133,7 @@ def window_ends(series: Series, lags: int) -> tuple[Ints, WindowCounts]:
 
 
 def rows_before(series: Series) -> Ints:
-    """How many rows precede every row in its unit, without a gap, and without a missing value;
+    """The number of rows before every row in its unit, without a gap, and without a missing value;
     shape (3, T).
     """
     # The last is -1 where the row itself has a missing value.
@@ -216,7 +216,7 @@ def levels_of(contexts: Contexts, position: int, codes: Ints) -> Codes:
 
 
 def constant_units(codes: Ints | Codes, units: Ints) -> int:
-    """How many units have one value of a context only."""
+    """The number of units with one value of a context only."""
     order = np.lexsort((codes, units))
     starts = np.flatnonzero(np.diff(units[order], prepend=-1))
     edges = [*starts.tolist(), len(order)]

@@ -74,9 +74,8 @@ def best_cuts(result: ContextGraphs, wanted: Indicator) -> tuple[Cut, ...]:
         raise DataError(
             f"column {wanted.column!r} has too few values, or too few rows, for a cut to be found"
         )
-    if (
-        not responses
-    ):  # where everything else comes before a column, no mechanism can change with it
+    if not responses:
+        # where everything else comes before a column, no mechanism can change with it
         may = (
             result.settings.knowledge.links(result.names)
             if result.windowed is None

@@ -170,20 +170,20 @@ def _inspected(table: pd.DataFrame, asked: Asked) -> tuple[Inspection, pd.DataFr
     return replace(inspection, problems=problems, left_out=screening.left_out), rest, screening
 
 
-def _with_words(found: Inspection, screening: Screening, strict: bool = False) -> Inspection:
+def _with_words(inspection: Inspection, screening: Screening, strict: bool = False) -> Inspection:
     """The inspection with what the screening says: columns that are left out, and how others were
     read.
     """
-    problems = found.problems
+    problems = inspection.problems
     if strict:
         try:
             check_strict(screening)
         except DataError as error:
             problems = (str(error), *problems)
     return replace(
-        found,
+        inspection,
         problems=problems,
-        notes=(*screening.warnings, *screening.notes, *found.notes),
+        notes=(*screening.warnings, *screening.notes, *inspection.notes),
         left_out=screening.left_out,
     )
 
@@ -595,11 +595,16 @@ def _misleading(data: Dataset) -> Iterator[str]:
     rows and columns by themselves say against the model (`OF_COLUMNS`).
     """
     sources = [data.names[source] for _, source in data.contexts.made]
-    for found in step_functions(data):
-        certain = f"{found.context} is a function of {found.column} without exception"
-        yield f"{certain}; if it was made of it: {found.advice(len(data.contexts.positions) == 1)}"
+    for step_function in step_functions(data):
+        certain = (
+            f"{step_function.context} is a function of {step_function.column} without exception"
+        )
+        advice = step_function.advice(len(data.contexts.positions) == 1)
+        yield f"{certain}; if it was made of it: {advice}"
     apart = [
-        column for found in overlap(data) if (column := found.evidence["column"]) not in sources
+        column
+        for step_function in overlap(data)
+        if (column := step_function.evidence["column"]) not in sources
     ]
     if apart:
         yield (
@@ -654,16 +659,13 @@ class ContextReading:
 
     name: str | None = None  # None without a context
     dtype: str | None = None
-    levels: tuple[Any, ...] = (
-        "all",
-    )  # its values; without a context, and where it cannot be used, all rows are alike
-    codes: Codes = field(
-        default_factory=lambda: np.zeros(0, dtype=np.int32)
-    )  # of every row; -1 where it is missing
+    # its values; without a context, and where it cannot be used, all rows are alike
+    levels: tuple[Any, ...] = ("all",)
+    # of every row; -1 where it is missing
+    codes: Codes = field(default_factory=lambda: np.zeros(0, dtype=np.int32))
     problem: str = ""  # why the library refuses the column
-    parts: tuple[
-        ContextReading, ...
-    ] = ()  # of several columns: what is said about each; `levels` are combinations
+    # of several columns: what is said about each; `levels` are combinations
+    parts: tuple[ContextReading, ...] = ()
     cells: tuple[tuple[int, ...], ...] = ()  # these combinations, by the places of the values
 
     @property

@@ -24,6 +24,7 @@ from causalcontext.data.moments import Moments
 from causalcontext.diagnostics.settings import (
     CORRELATION_CONVERGED,
     FEW_SLOPE_CONTEXTS,
+    LEAST_LOG_DETERMINANT,
     LOOKS_PER_FIT,
     MOST_CORRELATION_STEPS,
     MOST_MOVES,
@@ -67,12 +68,12 @@ class HiddenCauseModel(NamedTuple):
 
 
 def unlinked(
-    columns: tuple[EquationColumns, ...], some: Sequence[int]
+    columns: tuple[EquationColumns, ...], variables: Sequence[int]
 ) -> tuple[EquationColumns, ...]:
-    """The equations without links between `some` variables, in either direction."""
+    """The equations without links between `variables`, in either direction."""
     return tuple(
-        frozenset(column for column in equation if column[0] not in some)
-        if effect in some
+        frozenset(column for column in equation if column[0] not in variables)
+        if effect in variables
         else equation
         for effect, equation in enumerate(columns)
     )
@@ -138,7 +139,7 @@ class _Fit:
         That is -n / 2 (log |omega| + tr(omega^-1 S) - m), S being the cross products of m errors.
         """
         sign, determinant = np.linalg.slogdet(self.omega)
-        if sign <= 0 or determinant < -30.0:
+        if sign <= 0 or determinant < LEAST_LOG_DETERMINANT:
             return -np.inf
         inside = float(np.trace(np.linalg.solve(self.omega, self.cross()))) - len(self.omega)
         return float(-0.5 * self.climb.n * (determinant + inside))
@@ -439,13 +440,13 @@ class EquationClimb:
         )
         return total + fit.value - priced, fit
 
-    def near(self, columns: Sequence[EquationColumns], some: Sequence[int]) -> list[int]:
-        """The other free variables with a link to some of them."""
-        causes = {cause for v in some for cause, _ in columns[v]}
+    def near(self, columns: Sequence[EquationColumns], variables: Sequence[int]) -> list[int]:
+        """The other free variables with a link to `variables`."""
+        causes = {cause for v in variables for cause, _ in columns[v]}
         return [
             v
             for v in self.nodes
-            if v not in some and (v in causes or any(c in some for c, _ in columns[v]))
+            if v not in variables and (v in causes or any(c in variables for c, _ in columns[v]))
         ]
 
     def moves(

@@ -254,10 +254,8 @@ def told_with_the_result(result: ContextGraphs) -> Iterator[Finding]:
     """
     violations = violations_of(result)
     of_violations = check_words(result)
-    for sentence in (
-        *result.warnings,
-        *result.notes,
-    ):  # files of older versions have some of them among the notes
+    for sentence in (*result.warnings, *result.notes):
+        # files of older versions have some of them among the notes
         if isinstance(sentence, ResultNote) and sentence.about is About.RESIDUALS:
             yield Finding("model", Severity.WARNING, sentence.found, sentence.advice)
         elif (
@@ -280,9 +278,8 @@ def told_with_the_result(result: ContextGraphs) -> Iterator[Finding]:
 
 def _is_checked(result: ContextGraphs, warning: str) -> bool:
     """True if another check has more to say about the matter of a warning."""
-    if (
-        about(warning) is About.FUNCTION
-    ):  # where rows are at hand, functions of a column are looked for
+    if about(warning) is About.FUNCTION:
+        # where rows are at hand, functions of a column are looked for
         return result.series is None and result.rows is not None
     return about(warning) is About.CELLS and result.wrong_cells is not None
 

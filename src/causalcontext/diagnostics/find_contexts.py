@@ -24,13 +24,14 @@ from causalcontext.data.scan import Scan
 from causalcontext.data.streams import is_out_of_memory
 from causalcontext.diagnostics.best_cut import asked_responses, cut_of, profile_of, searched_rows
 from causalcontext.diagnostics.settings import CONTEXT_DEMAND, MOST_SUGGESTED_CONTEXTS
-from causalcontext.discover import discover, scanned_once
+from causalcontext.discover import discover
 from causalcontext.errors import OptionError, check_whole
 from causalcontext.graphs.lag_names import at
 from causalcontext.kernels.arrays import Floats
 from causalcontext.methods.method_object import default_of
 from causalcontext.methods.registry import METHOD_OPTIONS, METHODS
 from causalcontext.options import Keywords, Options, options_of, with_parameters
+from causalcontext.reading.scans import scanned_once
 from causalcontext.results.cut import CUT
 from causalcontext.results.empty import because
 from causalcontext.score.changing import Table
@@ -148,9 +149,8 @@ def find_contexts(
         table = scanned_once(
             table, None, options_of({**options, "method": "score-ac"}, "find_contexts"), False
         )
-    if isinstance(
-        table, Scan
-    ):  # models rest on the sample, which is searched once for every context that is added
+    if isinstance(table, Scan):
+        # models rest on the sample, which is searched once for every context that is added
         if options.get("lags") is not None:
             raise OptionError(
                 "find_contexts with lags needs the files themselves, not what cc.scan kept of them;"
@@ -267,17 +267,17 @@ def _asked(
 
 
 def _beside(
-    table: Table, result: ContextGraphs, one: CutResponse, known: Sequence[Suggestion]
+    table: Table, result: ContextGraphs, response: CutResponse, known: Sequence[Suggestion]
 ) -> CutResponse:
     """A response to which what known columns change is offered in every model."""
     lags = (0,) if result.windowed is None else result.windowed.options.context_lags
     for other in known:
         for lag in lags:
             position = table.data.names.index(at(other.column, lag))
-            if position == table.data.position(one.name):
+            if position == table.data.position(response.name):
                 continue
             groups: list[Floats] = table.levels(position)
             if other.value is not None:
                 groups = [np.asarray(table.values(position) > other.value, dtype=np.float64)]
-            one = beside(one, groups)
-    return one
+            response = beside(response, groups)
+    return response

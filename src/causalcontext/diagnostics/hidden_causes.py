@@ -33,6 +33,7 @@ from causalcontext.diagnostics.settings import (
     CAUSE_POLYNOMIALS,
     EFFECT_POLYNOMIALS,
     FEWEST_FOR_SHAPE,
+    LARGEST_LOG_SPREAD,
     LARGEST_SQUARE,
     LEAST_COMPARED_SHARE,
     LEAST_WAVE_SHARE,
@@ -603,8 +604,8 @@ def standard_noise(values: Floats, design: Floats, spread: Floats) -> Floats:
 
 
 def _scale(log_scale: Floats) -> Floats:
-    """The spread of a log spread, kept between exp(-8) and exp(8)."""
-    return np.asarray(np.exp(log_scale.clip(-8.0, 8.0)))
+    """The spread of a log spread, kept between exp(-`LARGEST_LOG_SPREAD`) and its inverse."""
+    return np.asarray(np.exp(log_scale.clip(-LARGEST_LOG_SPREAD, LARGEST_LOG_SPREAD)))
 
 
 def shape_dependence(of_cause: Floats, noise: Floats) -> float:

@@ -159,9 +159,9 @@ def with_hidden_node(given: StraightEquations) -> StraightEquations:
     )
 
 
-def _padded(table: NDArray[Scalar], place: int) -> NDArray[Scalar]:
-    """The array with a row and a column of zeros more at `place`, in its last two axes."""
-    return np.insert(np.insert(table, place, 0, axis=-1), place, 0, axis=-2)
+def _padded(table: NDArray[Scalar], position: int) -> NDArray[Scalar]:
+    """The array with a row and a column of zeros more at `position`, in its last two axes."""
+    return np.insert(np.insert(table, position, 0, axis=-1), position, 0, axis=-2)
 
 
 class HiddenNode:

@@ -158,9 +158,8 @@ def unconfirmed_causes(result: ContextGraphs, rows: Dataset) -> Iterator[Finding
     task = rows_task(rows, result.prepared, result.settings, ScoreOptions(), Watch(nobody))
     plan = replace(task.plan(adaptive, task.cells, "always"), kind=GraphKind.PAG)
     ahead = queries_ahead(plan, adjacent(ours), 0, task.row_test.compiled_roles)
-    questions = sum(
-        count for size, count in ahead.items() if size != COLLIDERS
-    )  # that no kernel answers, about
+    # that no kernel answers, about
+    questions = sum(count for size, count in ahead.items() if size != COLLIDERS)
     if questions > MOST_SECOND_QUERIES:
         message = (
             f"directions were not compared with fci-ac, which would need about {questions:,.0f}"

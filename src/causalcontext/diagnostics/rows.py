@@ -424,10 +424,10 @@ def _nearest_with_edge(
     having = np.flatnonzero(endpoints[:, x, y]).tolist()
     return min(
         having,
-        key=lambda place: (
-            len(result.cells.differing(place, absent)),
-            -result.data.rows[place],
-            place,
+        key=lambda context_index: (
+            len(result.cells.differing(context_index, absent)),
+            -result.data.rows[context_index],
+            context_index,
         ),
     )
 

@@ -84,6 +84,15 @@ SPREAD_ROUNDS = 5
 SPREAD_STEPS = 3
 """Steps of the spread in each round (steps)."""
 
+LARGEST_LOG_SPREAD = 8.0
+"""The largest and, negative, the least logarithm of a spread beside its mean (nats): a factor of
+3,000. It keeps a step of the fit finite; half and double are not measured."""
+
+LEAST_LOG_DETERMINANT = -30.0
+"""The logarithm of the determinant of correlated errors below which these are tied to each other,
+and the model has no likelihood (nats). It is 1e-13, rounding of a product of variances of 1; half
+and double are not measured."""
+
 LARGEST_SQUARE = 30.0
 """The most that one row counts for the spread (squared deviations): a far row
 does not choose it.

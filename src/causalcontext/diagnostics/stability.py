@@ -561,18 +561,18 @@ class EffectSampler:
         of_sample = {"graphs": graphs, "log": outcome.log, "evidence": outcome.evidence}
         return np.hstack([given_graph, self._answers(chosen[self.complete[chosen]], of_sample)])
 
-    def _answers(self, chosen: NDArray[np.intp], own: dict[str, Any]) -> Floats:
+    def _answers(self, chosen: NDArray[np.intp], replaced: dict[str, Any]) -> Floats:
         """The least and the greatest value of every row of the table, shape (.., 2); NaN where
         there is none.
 
-        `own` are the fields of the result that the sample replaces: none, or its graphs, log and
-        evidence.
+        `replaced` are the fields of the result that the sample replaces: none, or its graphs, log
+        and evidence.
         """
         values = np.zeros((len(chosen), len(self.data.names)))
         for position in self.numbers:
             values[:, position] = np.asarray(self.data.columns[position])[chosen]
         moments = Moments.of_rows(values, self.data.codes[chosen], len(self.of_cell))
-        drawn = replace(self.result, moments=moments, rows=some_rows(self.data, chosen), **own)
+        drawn = replace(self.result, moments=moments, rows=some_rows(self.data, chosen), **replaced)
         mechanics = Mechanics(drawn, "classical")
         answers = np.full((len(self.asked), 2), np.nan)
         for number, (x, y, g, h, levels) in enumerate(self.asked):

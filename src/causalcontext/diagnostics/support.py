@@ -89,9 +89,8 @@ def matched_support(with_edge: Floats, without: Floats, alpha: float) -> Matched
     4. The edge is found on them: the mechanism differs.
     5. It is not, though they would have shown it: a matter of support. Else undecided.
     """
-    _, counts = np.unique(
-        without[:, 0], return_counts=True
-    )  # most values are the same; of two different, nearly all
+    # most values are the same; of two different, nearly all
+    _, counts = np.unique(without[:, 0], return_counts=True)
     most_tied = MATCHED_QUANTILES[1] if counts.size == 2 else MOST_TIED_SHARE
     if not counts.size or counts.max() > most_tied * len(without):
         return MatchedSupport(Cause.SINGULAR, 0, 0.0, np.nan, 0.0, 0.0)

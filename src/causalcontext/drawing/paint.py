@@ -139,8 +139,8 @@ def paint_stroke(axes: Axes, stroke: Stroke, route: Floats, points: float) -> No
     is a wide line with a white one inside.
     """
     body = route.copy()  # without the room of its ends, where it runs horizontally
-    for place, beside, end in ((0, 1, stroke.endpoints[0]), (-1, -2, stroke.endpoints[1])):
-        body[place, 0] += np.sign(route[beside, 0] - route[place, 0]) * _ROOM[end]
+    for tip, beside, end in ((0, 1, stroke.endpoints[0]), (-1, -2, stroke.endpoints[1])):
+        body[tip, 0] += np.sign(route[beside, 0] - route[tip, 0]) * _ROOM[end]
     width = points * (0.13 if stroke.strength is None else 0.08 + 0.3 * stroke.strength)
     codes = [Path.MOVETO] + [Path.CURVE4] * (len(body) - 1)
     count = len(stroke.colours)
@@ -165,9 +165,9 @@ def paint_stroke(axes: Axes, stroke: Stroke, route: Floats, points: float) -> No
                 Path(body, codes), fill=False, edgecolor="white", linewidth=width * 0.35, zorder=2.1
             )
         )
-    for place, end in zip((0, -1), stroke.endpoints, strict=True):
+    for tip, end in zip((0, -1), stroke.endpoints, strict=True):
         shape = Endpoint.ARROW if stroke.mark == "<=>" else end
-        _paint_end(axes, shape, route[place], body[place], stroke.colours[place], points)
+        _paint_end(axes, shape, route[tip], body[tip], stroke.colours[tip], points)
 
 
 def label_of(stroke: Stroke) -> str:
@@ -208,9 +208,8 @@ def paint_legend(
     for sample, (x, y) in zip(samples, legend_places(samples, width), strict=True):
         route = np.array([(left + x + LEGEND_SAMPLE * third / 3, top + y) for third in range(4)])
         paint_stroke(axes, sample.stroke, route, points)
-        words = (
-            "" if sample.stroke.untested else label_of(sample.stroke)
-        )  # the words would hide the dots
+        # the words would hide the dots
+        words = "" if sample.stroke.untested else label_of(sample.stroke)
         if words:
             _paint_label(
                 axes, sample.stroke, words, (left + x + LEGEND_SAMPLE / 2, top + y), points
@@ -355,10 +354,10 @@ def label_place(route: Floats, words: str, taken: Sequence[Rectangle]) -> Rectan
     """
     rectangles = [_label_at(route, share, words) for share in (0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8)]
 
-    def is_free(one: Rectangle) -> bool:
+    def is_free(label: Rectangle) -> bool:
         return not any(
             all(
-                abs(one[axis] - other[axis]) < (one[axis + 2] + other[axis + 2]) / 2
+                abs(label[axis] - other[axis]) < (label[axis + 2] + other[axis + 2]) / 2
                 for axis in (0, 1)
             )
             for other in taken

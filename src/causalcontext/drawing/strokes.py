@@ -224,10 +224,10 @@ def two_colours(result: ContextGraphs, first: Any, second: Any) -> tuple[str, st
     """The colours of two contexts; the first two colours if there are too many contexts for one
     each.
     """
-    one = context_place(result.contexts, first)
-    other = context_place(result.contexts, second)
+    first_index = context_place(result.contexts, first)
+    second_index = context_place(result.contexts, second)
     return (
-        (_COLOURS[one], _COLOURS[other])
+        (_COLOURS[first_index], _COLOURS[second_index])
         if has_own_colours(result.contexts)
         else (_COLOURS[0], _COLOURS[1])
     )
@@ -238,9 +238,9 @@ def has_own_colours(contexts: Sequence[Any]) -> bool:
     return len(contexts) <= len(_COLOURS)
 
 
-def context_colour(contexts: Sequence[Any], place: int) -> str:
+def context_colour(contexts: Sequence[Any], context_index: int) -> str:
     """The colour of a context; all the same if there are too many to tell apart."""
-    return _COLOURS[place] if has_own_colours(contexts) else _COLOURS[0]
+    return _COLOURS[context_index] if has_own_colours(contexts) else _COLOURS[0]
 
 
 def text_colour(colours: Sequence[str]) -> str:

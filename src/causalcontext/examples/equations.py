@@ -92,7 +92,10 @@ class EquationSCM:
             name: inspect.signature(equation).parameters
             for name, equation in self.equations.items()
         }
-        return {name: tuple(one for one in own if one != NOISE) for name, own in arguments.items()}
+        return {
+            name: tuple(argument for argument in parameters if argument != NOISE)
+            for name, parameters in arguments.items()
+        }
 
     def sample(self, n: int, seed: int | np.random.Generator) -> pd.DataFrame:
         """A table of `n` rows."""

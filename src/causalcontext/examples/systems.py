@@ -339,8 +339,8 @@ def land_surface_model() -> SeriesModel:
     def link(cause: int, effect: int, lag: int, water: float, energy: float | None = None) -> None:
         slopes[:, effect, lag, cause] = water, water if energy is None else energy
 
-    for node, own in enumerate((0.3, 0.6, 0.7, 0.6, 0.3, 0.3)):
-        link(node, node, 1, own)
+    for node, persistence in enumerate((0.3, 0.6, 0.7, 0.6, 0.3, 0.3)):
+        link(node, node, 1, persistence)
     link(rain, moisture, 0, 0.5)
     link(latent, moisture, 1, -0.4)
     link(radiation, temperature, 0, 0.4)

@@ -21,12 +21,10 @@ class Truth:
     union: Graph  # the links of any context
     # what the mechanisms do on the values seen together with a context; what Algorithm 1 finds
     descriptive: Mapping[Any, Graph]
-    physical: Mapping[
-        Any, Graph
-    ]  # what the mechanisms allow in a context, on all values that the system takes
-    counterfactual: Mapping[
-        Any, Graph
-    ]  # what would be seen had the context been set, under the same noises
+    # what the mechanisms allow in a context, on all values that the system takes
+    physical: Mapping[Any, Graph]
+    # what would be seen had the context been set, under the same noises
+    counterfactual: Mapping[Any, Graph]
 
     @property
     def contexts(self) -> tuple[Any, ...]:

@@ -50,16 +50,16 @@ PARTS: dict[str, tuple[str, ...]] = {
     "climbs": ("climbs",),
     "scores": ("choice_pointer", "density_pointer", "logits", "class_pointer", "number_pointer"),
 }
-"""What is compiled together: two processes take one part after the other, in an order that keeps
-both busy.
+"""Parts that are compiled together: two processes take one part after the other, in an order that
+keeps both busy.
 """
 WHOLE = ("whole_tests", "whole_scores", "other_tests", "simulations")
-"""What else is compiled for those who want everything ahead, in a second round."""
+"""The parts that are compiled in a second round, for those who want everything ahead."""
 EVERYTHING = "everything"
 SENTENCE = "compiling for this machine, once: about half a minute"
 LONG_SENTENCE = "compiling everything for this machine, once: a minute or two"
 DONE = "done"
-"""What a worker answers."""
+"""The answer of a worker."""
 _asked: set[str] = set()
 
 
@@ -134,10 +134,8 @@ def warm_up() -> Path | None:
     _asked.update(PARTS)
     parts = [part for kind in PARTS for part in PARTS[kind]]
     with _telling(LONG_SENTENCE, len(parts) + len(WHOLE)) as tell:
-        went_well = [
-            *_compiled(parts, tell),
-            *_compiled(WHOLE, tell),
-        ]  # whole searches find the parts on disk
+        # whole searches find the parts on disk
+        went_well = [*_compiled(parts, tell), *_compiled(WHOLE, tell)]
     if all(went_well):
         for kind in (*PARTS, EVERYTHING):
             _note_done(kind)
@@ -219,9 +217,8 @@ class _Worker:
 
 def answer_names() -> None:
     """The loop of a worker: every line on stdin names a part, which is called."""
-    signal.signal(
-        signal.SIGINT, signal.SIG_IGN
-    )  # Ctrl-C on a terminal reaches all; who started this one ends it
+    # Ctrl-C on a terminal reaches all; who started this one ends it
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     compiling.only_for_disk = True
     gc.set_threshold(*GARBAGE_THRESHOLDS)
     for line in sys.stdin:

@@ -69,7 +69,7 @@ class Auto(MethodObject):
 TESTWISE_CHOICE = MethodChoice("pc-ac", "missing='testwise' is for searches by tests")
 """The choice where every test leaves out rows of its own, which no search by scores does."""
 MERGE = "merge it with another context, or leave its rows out"
-"""What to do about a context of few rows."""
+"""Advice about a context of few rows."""
 ACCEPTED = "it accepts all columns"
 """Why score-ac is chosen; what its residuals say against its model is a warning."""
 

@@ -15,7 +15,7 @@ from causalcontext.search.colliders import COLLIDER_RULES
 from causalcontext.search.masked_tests import SCOPES
 
 ORIENTATIONS = ("across", "within")
-"""Whether the graphs of the contexts orient each other."""
+"""True if the graphs of the contexts orient each other."""
 
 
 @method_object

@@ -83,9 +83,8 @@ def has_curves(data: Dataset) -> bool:
 
 def _in_standard_units(columns: Floats) -> Floats:
     """Columns with mean 0 and variance 1, in rows of a matrix; constant ones are 0."""
-    with np.errstate(
-        over="ignore", invalid="ignore"
-    ):  # such columns are refused, in words, where they are read
+    with np.errstate(over="ignore", invalid="ignore"):
+        # such columns are refused, in words, where they are read
         away = columns - columns.mean(axis=1, keepdims=True)
         spread = away.std(axis=1, keepdims=True)
     usable = np.isfinite(spread) & (spread > 0.0)

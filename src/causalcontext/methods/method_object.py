@@ -41,7 +41,7 @@ class MethodObject:
     name: ClassVar[str] = ""
     """The method's name, as `discover(method=...)` takes it."""
     tests: ClassVar[bool] = False
-    """Whether the method asks independence tests."""
+    """True if the method asks independence tests."""
 
     @classmethod
     def defaults(cls) -> dict[str, Any]:

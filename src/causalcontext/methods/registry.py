@@ -80,7 +80,7 @@ TEXTS = {
         " says why."
     ),
 }
-"""What each of them is for, in a sentence."""
+"""The purpose of each method, in a sentence."""
 METHOD_OPTIONS = {
     name: default for method in METHODS.values() for name, default in method.kind.defaults().items()
 }

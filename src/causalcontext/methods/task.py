@@ -70,9 +70,8 @@ class Task:
         plan = self.plan(rule, cells, masked_scope, across)
         test = self.row_test
         contexts = len(self.cells)
-        quick = (
-            test.compiled_roles if test.gaussian is not None else ()
-        )  # a kernel answers these in no time
+        # a kernel answers these in no time
+        quick = test.compiled_roles if test.gaussian is not None else ()
 
         def expect(phase: int, graphs: Bools) -> None:
             self.advance.expect(phase, queries_ahead(plan, graphs, phase, quick))

@@ -135,9 +135,8 @@ def _dependence(left: Floats, order: RowOrder) -> Floats:
     those of columns.
     """
     near = left_beside(left, _orthonormal(np.hstack([order.functions, _places(len(left))])))
-    dependence = np.maximum(
-        alike_neighbours(_even_ranks(near), order.part), 0.0
-    )  # unlike neighbours are an accident
+    # unlike neighbours are an accident
+    dependence = np.maximum(alike_neighbours(_even_ranks(near), order.part), 0.0)
     if order.drifts:
         dependence = np.maximum(
             dependence, DRIFT_COUNTS * _drift(_even_ranks(left_beside(left, order.functions)))

@@ -18,12 +18,12 @@ FLAGS = {
     name: f"--{entry.metadata['name'] or name.replace('_', '-')}" for name, entry in KNOWN.items()
 }
 FLAGS |= {"kinds": "--kind", "context": "--context"}
-"""What the command line calls the options."""
+"""The names of options on the command line."""
 OF_FILES = re.compile(
     r",? or pass pandas\.read_csv\([^()]*\)(,? if (that is its own|the column is text)| with the"
     r" encoding it has)?"
 )
-"""What only a program can do: the command line and the app read files alone."""
+"""Advice that only a program can follow: the command line and the app read files alone."""
 _NAMES = {method.kind.__name__: name for name, method in METHODS.items()}
 _OBJECT = re.compile(
     rf"method=cc\.(?P<kind>{'|'.join(_NAMES)})"
@@ -62,7 +62,7 @@ CARDS = {
     "result.diagnose()": DIAGNOSIS,
     "result.second_opinion()": DIAGNOSIS,
 }
-"""Where a report shows what a method of a result returns."""
+"""The card of a report that shows the answer of a method of the result."""
 STABILITY = {"result.stability()": "Check stability"}
 """The button of the app; a report has none."""
 COMMANDS = {
@@ -96,7 +96,7 @@ COMMANDS = {
     "and result.cut has its value": "and prints it",
     " (as table.drop_duplicates() does)": "",
 }
-"""What the command line calls what Python writes otherwise than as an option."""
+"""The spelling on the command line of calls that Python does not write as an option."""
 
 
 def _spelled(known: Mapping[str, str]) -> re.Pattern[str]:

@@ -328,69 +328,67 @@ def answer(
     `spoken` gives a sentence the spelling of its reader, `called` one about a question that the
     report does not answer.
     """
-    # The findings that matter most; what is said about differences is not said again.
-    severe = [finding for finding in findings if finding.severity > Severity.NOTE]
-    cautions = [
-        f for f in severe if not f.evidence.get("doubt") and f.evidence.get("cause") != "several"
-    ]
-    topics = {
-        *TOLD_AS_WARNINGS,
-        *(
-            "deterministic context"
-            for told_item in result.warnings
-            if about(told_item) is About.FUNCTION
-        ),
-    }
-    others = [
-        "; ".join(filter(None, (finding.message, finding.advice)))
-        for finding in cautions
-        if finding.topic not in topics
-    ]
-    texts = [*(result.cautions if result.final else ()), *others[:MOST_FINDINGS_TOLD]]
-    careful = (
-        f"<h2>{CAREFUL}</h2>{_list(printable(spoken(text)) for text in texts)}" if texts else ""
-    )
     parts = ""
+    if texts := _cautions(result, findings):
+        parts += f"<h2>{CAREFUL}</h2>{_list(printable(spoken(text)) for text in texts)}"
     if result.context is not None and len(result.contexts) > 1:
-        told_changes = [] if result.series is None else lagged_stories(result)
-        for story in stories(result) if result.series is None else ():
-            absent = listed(story.absent, MOST_CONTEXTS_NAMED)
-            what = f"is found in {story.present} and not in {absent}"
-            what = "changes its slope" if story.kind == "slope" else what
-            told_changes.append(
-                (f"{story.edge} {what}{story.slopes}. {story.verdict}", story.claimed)
-            )
-        told_changes = sorted(
-            [*told_changes, *mechanism_stories(result)], key=lambda told_item: not told_item[1]
-        )
-        claimed = sum(is_claimed for _, is_claimed in told_changes)
-        more = len(told_changes) - MOST_CHANGES_TOLD
-        sentence_part = (
-            f"<p>No edge differs: all {len(result.contexts)} contexts have the same ones.</p>"
-        )
-        if told_changes:
-            may = (
-                f"{claimed} difference{'' if claimed == 1 else 's'} may be claimed,"
-                f" {len(told_changes) - claimed} may not"
-            )
-            sentences = (spoken(sentence) for sentence, _ in told_changes[:MOST_CHANGES_TOLD])
-            sentence_part = f"<p>{may}.</p>{_list(sentences)}"
-        if more > 0:
-            sentence_part += f"<p>{more} more {'is' if more == 1 else 'are'} not listed here.</p>"
-        parts = f"<h2>What differs between the contexts?</h2>{sentence_part}"
-    questions = [] if not result.final else questions_left(result)
+        parts += f"<h2>What differs between the contexts?</h2>{_differences(result, spoken)}"
+    questions = questions_left(result) if result.final else []
     if may_try_cuts(result) and answers_of(result).other_cuts is None:
         questions.append(NOT_ASKED["cuts"])
-    asked = (
-        f"<h2>{NOT_ASKED_TITLE}</h2>{_list(printable(called(text)) for text in questions)}"
-        if questions
-        else ""
+    if questions:
+        parts += f"<h2>{NOT_ASKED_TITLE}</h2>{_list(printable(called(text)) for text in questions)}"
+    if not parts:
+        return ""
+    return f'<section class="card" id="answer" aria-label="The answer in short">{parts}</section>'
+
+
+def _cautions(result: ContextGraphs, findings: Iterable[Finding]) -> list[str]:
+    """The sentences about what to be careful about: those of the result, then the gravest findings.
+
+    Findings about differences between contexts, and those that are warnings of the result, are
+    left out.
+    """
+    topics = set(TOLD_AS_WARNINGS)
+    if any(about(warning) is About.FUNCTION for warning in result.warnings):
+        topics.add("deterministic context")
+    texts = []
+    for finding in findings:
+        of_differences = finding.evidence.get("doubt") or finding.evidence.get("cause") == "several"
+        if finding.severity > Severity.NOTE and not of_differences and finding.topic not in topics:
+            texts.append("; ".join(filter(None, (finding.message, finding.advice))))
+    return [*(result.cautions if result.final else ()), *texts[:MOST_FINDINGS_TOLD]]
+
+
+def _differences(result: ContextGraphs, spoken: Spoken) -> str:
+    """The differences between contexts as HTML: how many may be claimed, and the first of them."""
+    changes = sorted(_change_sentences(result), key=lambda told: not told[1])
+    if not changes:
+        return f"<p>No edge differs: all {len(result.contexts)} contexts have the same ones.</p>"
+    claimed = sum(is_claimed for _, is_claimed in changes)
+    may = (
+        f"{claimed} difference{'' if claimed == 1 else 's'} may be claimed,"
+        f" {len(changes) - claimed} may not"
     )
-    parts = careful + parts + asked
-    return (
-        parts
-        and f'<section class="card" id="answer" aria-label="The answer in short">{parts}</section>'
-    )
+    html = f"<p>{may}.</p>{_list(spoken(sentence) for sentence, _ in changes[:MOST_CHANGES_TOLD])}"
+    more = len(changes) - MOST_CHANGES_TOLD
+    if more > 0:
+        html += f"<p>{more} more {'is' if more == 1 else 'are'} not listed here.</p>"
+    return html
+
+
+def _change_sentences(result: ContextGraphs) -> list[tuple[str, bool]]:
+    """A sentence on every difference between contexts, and whether it may be claimed."""
+    if result.series is not None:
+        return [*lagged_stories(result), *mechanism_stories(result)]
+    sentences = []
+    for story in stories(result):
+        what = "changes its slope"
+        if story.kind != "slope":
+            absent = listed(story.absent, MOST_CONTEXTS_NAMED)
+            what = f"is found in {story.present} and not in {absent}"
+        sentences.append((f"{story.edge} {what}{story.slopes}. {story.verdict}", story.claimed))
+    return [*sentences, *mechanism_stories(result)]
 
 
 def stories(result: ContextGraphs) -> list[Story]:
@@ -574,7 +572,7 @@ def _slopes(result: ContextGraphs, x: int, y: int, present: int, absent: int) ->
     if result.moments is None:
         return ""
     comparison = compare(RowFits(result, result.moments), x, y, present, absent)
-    texts = [_interval(side) for side in (comparison.here, comparison.there)]
+    texts = [_interval(side) for side in (comparison.present_slope, comparison.absent_slope)]
     if not all(texts):
         return ""
     if comparison.shares:

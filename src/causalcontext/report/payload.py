@@ -213,32 +213,36 @@ def _logs(shown: ContextGraphs, pairs: Sequence[tuple[int, int]]) -> list[dict[s
     views = ["", *(printable(words) for words in view_words(shown))]
     tests = ["", *(label.name for label in shown.log.labels)]
     logs = []
-    for place, value in enumerate(shown.contexts):
-        searched = entries.decision[place] != Decision.NOT_SEARCHED
-        view = np.where(searched, entries.view[place], -1).tolist()
+    for context_index, value in enumerate(shown.contexts):
+        searched = entries.decision[context_index] != Decision.NOT_SEARCHED
+        view = np.where(searched, entries.view[context_index], -1).tolist()
         logs.append(
             {
                 "decision": [
-                    Decision(decision).name.lower() for decision in entries.decision[place].tolist()
+                    Decision(decision).name.lower()
+                    for decision in entries.decision[context_index].tolist()
                 ],
                 "p": [
-                    four_digits(p) for p in np.where(searched, entries.p[place], np.nan).tolist()
+                    four_digits(p)
+                    for p in np.where(searched, entries.p[context_index], np.nan).tolist()
                 ],
                 "statistic": [
                     four_digits(x)
-                    for x in np.where(searched, entries.statistic[place], np.nan).tolist()
+                    for x in np.where(searched, entries.statistic[context_index], np.nan).tolist()
                 ],
-                "n": np.where(searched, entries.n[place], 0).tolist(),
+                "n": np.where(searched, entries.n[context_index], 0).tolist(),
                 "given": [
                     [z for z in given if z >= 0 and known]
                     for given, known in zip(
-                        entries.given[place].tolist(), searched.tolist(), strict=True
+                        entries.given[context_index].tolist(), searched.tolist(), strict=True
                     )
                 ],
                 "rows": [views[number + 1] for number in view],
                 "test": [
                     "" if number < 0 else tests[label + 1]
-                    for number, label in zip(view, entries.label[place].tolist(), strict=True)
+                    for number, label in zip(
+                        view, entries.label[context_index].tolist(), strict=True
+                    )
                 ],
                 "strength": [
                     four_digits(shown.strength(shown.names[i], shown.names[j], value))
@@ -378,12 +382,12 @@ def presentable(result: ContextGraphs) -> ContextGraphs:
     """
     names = shown_once(result.names)
     printed = [
-        tuple(printable(value) if isinstance(value, str) else value for value in own)
-        for own in result.levels
+        tuple(printable(value) if isinstance(value, str) else value for value in values_of_one)
+        for values_of_one in result.levels
     ]
     levels = tuple(
-        shown if len(set(shown)) == len(shown) else own  # unless two would look alike
-        for shown, own in zip(printed, result.levels, strict=True)
+        shown if len(set(shown)) == len(shown) else values_of_one  # unless two would look alike
+        for shown, values_of_one in zip(printed, result.levels, strict=True)
     )
     values = cell_values(result.cells, levels)
     graphs = {

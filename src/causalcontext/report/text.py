@@ -20,7 +20,7 @@ CAREFUL = "What to be careful about"
 MADE = "How this was made"
 """The titles of the warnings and of the notes."""
 NOT_TESTED = "  (not tested)"
-"""What stands behind an edge that is there only because no test of the pair could be run."""
+"""The words behind an edge that is there only because no test of the pair could be run."""
 
 
 def summary(result: ContextGraphs) -> str:

@@ -281,7 +281,7 @@ def _compared(result: ContextGraphs, a: int, b: int, level: float) -> list[Chang
     fits = fits_of(result)
     changes = list(_one_sided(result, fits, a, b))
     for x, y in fits.moved(a, b):  # links that both contexts have, with slopes that may differ
-        here, there, p, doubt = (
+        first_slope, second_slope, p, doubt = (
             (*fits.slopes(x, y, a, b), "")
             if isinstance(fits, WindowFits)
             else fits.compare_slopes(x, y, a, b, both=True)[:4]
@@ -295,9 +295,9 @@ def _compared(result: ContextGraphs, a: int, b: int, level: float) -> list[Chang
                 "slope",
                 result.contexts[a],
                 result.contexts[b],
-                here.value,
-                there.value,
-                there.value - here.value,
+                first_slope.value,
+                second_slope.value,
+                second_slope.value - first_slope.value,
                 p,
                 reason=doubt,
             )
@@ -347,7 +347,7 @@ def _tested_slopes(
     pairs = list(fits.shared_links(a, b))
     rows = []
     for x, y in pairs:
-        here, there, p = fits.slopes_apart(x, y, (a, b))
+        first_slope, second_slope, p = fits.slopes_apart(x, y, (a, b))
         change = Change(
             result.names[x],
             result.names[y],
@@ -355,9 +355,9 @@ def _tested_slopes(
             "slope",
             result.contexts[a],
             result.contexts[b],
-            here.value,
-            there.value,
-            there.value - here.value,
+            first_slope.value,
+            second_slope.value,
+            second_slope.value - first_slope.value,
             p,
         )
         rows.append(change)
@@ -440,16 +440,19 @@ def moved_words(change: Change, normal_scores: bool) -> str:
     """A sentence on what a context does to the level or to the spread of a mechanism, which is in
     the units of the table, or in normal scores.
     """
-    here = value_text(change.present)
-    there = value_text(change.absent)
+    first_context = value_text(change.present)
+    second_context = value_text(change.absent)
     unit = "in normal scores, " if normal_scores else ""
     if change.kind == LEVEL:
-        levels = f"{change.effect_present:.3g} in {here} and {change.effect_absent:.3g} in {there}"
+        levels = (
+            f"{change.effect_present:.3g} in {first_context} and"
+            f" {change.effect_absent:.3g} in {second_context}"
+        )
         return (
             f"{change.source} changes the level of {change.target}: {unit}with its causes at their"
             f" average it is {levels}"
         )
-    times = f"{change.difference:.2g} times as large in {there} as in {here}"
+    times = f"{change.difference:.2g} times as large in {second_context} as in {first_context}"
     return (
         f"{change.source} changes the spread of the noise of {change.target}: {unit}it is {times}"
     )
@@ -567,33 +570,39 @@ def claims_to_keep(result: ContextGraphs) -> tuple[Claim, ...] | str | None:
     if result.evidence is None and (kept.opinion is None or isinstance(kept.opinion, str)):
         return kept.opinion
     claims: dict[Claim, None] = {}
-    for (a, b), compared in list(kept.compared.items()):
+    for places, compared in list(kept.compared.items()):
         agreed = None
         if result.evidence is None:
-            agreed = confirmed(result, result.contexts[a], result.contexts[b])
+            agreed = confirmed(result, *(result.contexts[place] for place in places))
         for change in compared:
-            if not change.claimed or scale_is_doubtful(result, change):
-                continue
-            confirms = (
-                agreed is None
-                or isinstance(agreed, str)
-                or agreed.intersection(_same_claims(change))
-            )
-            if confirms and not model_is_wrong(result, change):
+            if _stands(result, change, agreed):
                 claims[claim_of(change)] = None
     return tuple(claims)
+
+
+def _stands(result: ContextGraphs, change: Change, agreed: set[Claim] | str | None) -> bool:
+    """True for a claim that no veto of the model or of the scale meets, and that another engine
+    confirms; `agreed` are its claims, None or a reason where it has no say.
+    """
+    if not change.claimed or scale_is_doubtful(result, change):
+        return False
+    if isinstance(agreed, set) and not agreed.intersection(_same_claims(change)):
+        return False
+    return not model_is_wrong(result, change)
 
 
 def claim_of(change: Change) -> Claim:
     """The two ends by name, and the contexts as they are written; of a slope in any order, which is
     the alphabet's.
     """
-    here, there = (value_text(value) for value in (change.present, change.absent))
+    first_context, second_context = (value_text(value) for value in (change.present, change.absent))
     if change.kind != "edge":
-        here, there = sorted((here, there))
+        first_context, second_context = sorted((first_context, second_context))
     if change.kind in KINDS:  # one context may change both of a variable
-        here, there = (f"{change.kind} in {value}" for value in (here, there))
-    return (*sorted((change.source, change.target)), here, there)  # type: ignore[return-value]
+        first_context, second_context = (
+            f"{change.kind} in {value}" for value in (first_context, second_context)
+        )
+    return (*sorted((change.source, change.target)), first_context, second_context)  # type: ignore[return-value]
 
 
 def _same_claims(change: Change) -> tuple[Claim, ...]:
@@ -603,8 +612,8 @@ def _same_claims(change: Change) -> tuple[Claim, ...]:
     claim = claim_of(change)
     if change.kind != "slope":
         return (claim,)
-    first, second, here, there = claim
-    return (claim, (first, second, there, here))
+    first, second, first_context, second_context = claim
+    return (claim, (first, second, second_context, first_context))
 
 
 def _candidate(change: Change, reason: str) -> Change:
@@ -682,17 +691,17 @@ def _one_sided(
             (endpoints[0], a, b) if endpoints[0][first, second] else (endpoints[1], b, a)
         )
         x, y = as_written(edge_endpoints, first, second)
-        here, there, p, doubt, shares = compare(fits, x, y, present, absent)
-        kind = (
-            "slope" if doubt == SHOWN and not shares else "edge"
-        )  # what is clearly not 0 is not absent
+        present_slope, absent_slope, p, doubt, shares = compare(fits, x, y, present, absent)
+        # what is clearly not 0 is not absent
+        kind = "slope" if doubt == SHOWN and not shares else "edge"
         if kind == "slope":
-            here, there, p, doubt, _ = fits.compare_slopes(x, y, present, absent, both=True)
+            present_slope, absent_slope, p, doubt, _ = fits.compare_slopes(
+                x, y, present, absent, both=True
+            )
         try:
             label = _label(result, fits, x, y, absent, LARGEST_NEGLIGIBLE)[0]
-        except (
-            CausalContextError
-        ):  # without the moments of windows nothing is known of a correlation
+        except CausalContextError:
+            # without the moments of windows nothing is known of a correlation
             label = "undetermined"
         yield Change(
             result.names[x],
@@ -701,9 +710,9 @@ def _one_sided(
             kind,
             result.contexts[present],
             result.contexts[absent],
-            here.value,
-            there.value,
-            there.value - here.value,
+            present_slope.value,
+            absent_slope.value,
+            absent_slope.value - present_slope.value,
             p,
             label=label,
             reason=doubt,
@@ -728,16 +737,16 @@ def _levels_and_spreads(
         for source, target in readers(result, a, b, changed)
         for row in _moved(result, source, target, a, b)
     ]
-    rows = [one for one in rows if one.claimed or one.p <= level]
+    rows = [row for row in rows if row.claimed or row.p <= level]
     variables = result.names if result.series is None else result.series.variables
     adjusted = false_discovery(
-        [one.p for one in rows], len(KINDS) * (len(variables) - len(result.cells.positions))
+        [row.p for row in rows], len(KINDS) * (len(variables) - len(result.cells.positions))
     )
-    for index, (one, q) in enumerate(zip(rows, adjusted.tolist(), strict=True)):
-        if not one.claimed:
-            reason = one.reason or ("" if q <= level else f"the {one.kind}s may be the same")
+    for index, (row, q) in enumerate(zip(rows, adjusted.tolist(), strict=True)):
+        if not row.claimed:
+            reason = row.reason or ("" if q <= level else f"the {row.kind}s may be the same")
             status = CANDIDATE if reason else CLAIMED
-            rows[index] = one._replace(q=q, reason=reason, claimed=not reason, status=status)
+            rows[index] = row._replace(q=q, reason=reason, claimed=not reason, status=status)
     return rows
 
 
@@ -765,11 +774,21 @@ def _moved(result: ContextGraphs, source: int, target: int, a: int, b: int) -> I
         if numbers_and_doubt is None:
             yield _recalled(result, change)
             continue
-        here, there, p = numbers_and_doubt[0][kind]
-        difference = there - here if kind == LEVEL else there / here if here > 0.0 else np.nan
+        first_value, second_value, p = numbers_and_doubt[0][kind]
+        difference = (
+            second_value - first_value
+            if kind == LEVEL
+            else second_value / first_value
+            if first_value > 0.0
+            else np.nan
+        )
         doubt = (numbers_and_doubt[1] or weak) if kind == LEVEL else weak
         yield change._replace(
-            effect_present=here, effect_absent=there, difference=difference, p=p, reason=doubt
+            effect_present=first_value,
+            effect_absent=second_value,
+            difference=difference,
+            p=p,
+            reason=doubt,
         )
 
 
@@ -787,43 +806,43 @@ def _may_turn(
     """
     cause = result.names[source]
     effect = result.names[target]
-    if (
-        split(cause)[1] > 0
-        if result.series is not None
-        else not result.settings.knowledge.links(result.names).may[target, source]
-    ):
+    if _cannot_turn(result, source, target):
         return ""
-    margin = (
-        np.min(evidence.margin[[a, b], evidence.slot(source, target)])
-        if evidence.margin.size
-        else np.nan
-    )
-    equations = evidence.mechanisms.equations if evidence.mechanisms is not None else ()
-    by_noise = any(
+    margin = np.nan
+    if evidence.margin.size:
+        margin = np.min(evidence.margin[[a, b], evidence.slot(source, target)])
+    by_noise = evidence.mechanisms is not None and any(
         equation.effect == target and equation.kind == NUMBER and equation.density[0]
-        for equation in equations
+        for equation in evidence.mechanisms.equations
     )
     alone = context_nodes(result).issuperset(possible_causes(result, target, source, (a, b)))
-    if np.isnan(margin) or (
-        alone and not by_noise
-    ):  # of a context that is made out of a column there is no margin
+    if np.isnan(margin) or (alone and not by_noise):
+        # of a context that is made out of a column there is no margin
         return f"{effect} may be a cause of {cause}" if alone else ""
-    positions = result.cells.positions
-    cells = result.cells.cells
-    values = {cell[positions.index(source)] for cell in cells} if source in positions else cells
-    asked = (
-        LARGEST_MARGIN
-        if alone
-        else min(
-            LARGEST_MARGIN,
-            (2.0 if by_noise else 1.0) * DIRECTION_MARGIN_PER_VALUE * (len(values) - 1),
-        )
-    )
+    asked = LARGEST_MARGIN if alone else _margin_asked(result, source, by_noise)
     if margin >= asked:
         return ""
     return (
         f"{effect} may be a cause of {cause}: the margin of the direction is below {asked:.0f} nats"
     )
+
+
+def _cannot_turn(result: ContextGraphs, source: int, target: int) -> bool:
+    """True if the past, or knowledge, says that the target is no cause of the source."""
+    if result.series is not None:
+        return split(result.names[source])[1] > 0
+    return not result.settings.knowledge.links(result.names).may[target, source]
+
+
+def _margin_asked(result: ContextGraphs, source: int, by_noise: bool) -> float:
+    """The margin in nats that a direction needs, from a context to a variable with other causes."""
+    positions = result.cells.positions
+    cells = result.cells.cells
+    values = len(cells)
+    if source in positions:
+        values = len({cell[positions.index(source)] for cell in cells})
+    of_value = DIRECTION_MARGIN_PER_VALUE * (2.0 if by_noise else 1.0)
+    return min(LARGEST_MARGIN, of_value * (values - 1))
 
 
 def _other_ends(result: ContextGraphs, a: int, b: int) -> Iterator[Change]:

@@ -36,7 +36,7 @@ from causalcontext.results.cut import Cut
 from causalcontext.results.effects.mixture import OrderDraws
 from causalcontext.results.equations import tuples
 from causalcontext.results.evidence import HiddenSuspicion, ScoreEvidence
-from causalcontext.results.few_rows import ThinLevels
+from causalcontext.results.few_rows import LEVEL_TYPES, ThinLevels
 from causalcontext.results.kept import KeptAnswers, answers_of
 from causalcontext.results.log import CITestLog, Decision, Entries
 from causalcontext.results.notes import marked, with_marks
@@ -55,7 +55,6 @@ if TYPE_CHECKING:
     from causalcontext.diagnostics.stability import Stability
     from causalcontext.results.contexts import ContextGraphs
 
-_LEVEL_TYPES = {"int": int, "float": float, "bool": bool, "str": str}
 FORMAT = "causalcontext-result"
 RESULT_FORMAT_VERSION = 6
 _LOG_COLUMNS = {
@@ -107,105 +106,129 @@ def checksum(content: dict[str, Any]) -> str:
 def to_dict(result: ContextGraphs) -> dict[str, Any]:
     """The result as plain numbers, lists and text, without rows, as a file holds it.
 
-    The log is columns of lists, one list per context, with null for NaN and text for an infinite
-    statistic; the types of context values stand beside them. Answers that were not asked are left
-    out. Warnings about rows stay as sentences, since the rows are gone.
+    The types of context values stand beside them. Answers that were not asked are left out.
+    Warnings about rows stay as sentences, since the rows are gone.
     """
     if result.thin is not None:
         return _with_thin_levels(to_dict(as_searched(result)), result, result.thin)
-    settings = asdict(result.settings) | {"knowledge": result.settings.knowledge.to_dict()}
     claims = claims_to_keep(result)
-    marks = [list(mark) for mark in marked(result.notes)]
-    marks_of_warnings = [list(mark) for mark in marked(result.warnings)]
+    return {
+        "complete": result.complete,
+        "names": list(result.names),
+        "context": _context_to_dict(result),
+        **_graphs_to_dict(result),
+        "method": result.method.to_dict(),
+        "settings": asdict(result.settings) | {"knowledge": result.settings.knowledge.to_dict()},
+        "data": asdict(result.data),
+        "tests_run": dict(result.tests_run),
+        "log": _log_to_dict(result.log),
+        "origins": [[*pair, *origin] for pair, origin in result.origins.items()],
+        "doubts": [list(doubt) for doubt in result.doubts],
+        "warnings": list(result.warnings),
+        "evidence": None if result.evidence is None else result.evidence.to_dict(),
+        "notes": list(result.notes),
+        "claims": [list(claim) for claim in claims] if isinstance(claims, tuple) else claims,
+        **_model_answers_to_dict(result),
+        "moments": moments_to_dict(result.moments),
+        **_optional_to_dict(result),
+        **_series_to_dict(result),
+    }
+
+
+def _context_to_dict(result: ContextGraphs) -> dict[str, Any]:
+    """The context variables with their levels and types, the cells of rows, and the columns that
+    contexts were made of.
+    """
     cells = result.cells
-    log = result.log
+    variables = [
+        {
+            "name": result.names[position],
+            "levels": list(levels),
+            "types": [type(level).__name__ for level in levels],
+        }
+        for position, levels in zip(cells.positions, result.levels, strict=True)
+    ]
+    return {
+        "name": result.context,
+        "levels": list(result.contexts),
+        "variables": variables,
+        "cells": [list(cell) for cell in cells.cells],
+        "source": list(cells.sources) or None if len(cells.positions) > 1 else cells.source,
+    }
+
+
+def _graphs_to_dict(result: ContextGraphs) -> dict[str, Any]:
+    """The edges of every graph, of the union and of the labeled union."""
+    return {
+        "kind": result.union.kind.value,
+        "graphs": {
+            str(value): [edge._asdict() for edge in graph.edges]
+            for value, graph in result.graphs.items()
+        },
+        "union": [edge._asdict() for edge in result.union.edges],
+        "labeled_union": [
+            edge._asdict() | {"contexts": list(edge.contexts)} for edge in result.labeled_union
+        ],
+    }
+
+
+def _log_to_dict(log: CITestLog) -> dict[str, Any]:
+    """The columns of the log, a list per context; null for NaN, text for an infinite statistic."""
+    columns: dict[str, Any] = {}
+    for name in _LOG_COLUMNS:
+        rows = getattr(log, name).tolist()
+        columns[name] = [[_number_for_json(value) for value in row] for row in rows]
+    columns["given"] = [
+        [[z for z in chosen if z >= 0] for chosen in row] for row in log.given.tolist()
+    ]
+    columns["labels"] = [list(label) for label in log.labels]
+    return columns
+
+
+def _number_for_json(value: float) -> float | str | None:
+    """A number as JSON holds it: null for NaN, "inf" or "-inf" for an infinite one."""
+    if isfinite(value):
+        return value
+    return None if value != value else str(value)
+
+
+def _model_answers_to_dict(result: ContextGraphs) -> dict[str, Any]:
+    """The stored answers of model checks and comparisons of contexts; null where not asked."""
+    kept = answers_of(result)
+    compared = [
+        [*places, [_change_to_list(result.contexts, change) for change in changes]]
+        for places, changes in kept.compared.items()
+    ]
+    violations = None
+    if kept.violations is not None:
+        violations = [
+            [violation.kind, list(violation.columns), violation.size, violation.key]
+            for violation in kept.violations
+        ]
+    return {
+        "suspicion": None if kept.suspicion is None else asdict(kept.suspicion),
+        "compared": compared,
+        "violations": violations,
+    }
+
+
+def _optional_to_dict(result: ContextGraphs) -> dict[str, Any]:
+    """The entries that a file has only where the result has something to put there."""
     kept = answers_of(result)
     drawn = kept.orders
-    # columns of lists, one list per context; null stands for not a number, "inf" for an infinite
-    # statistic
-    log_columns = {
-        name: [
-            [value if isfinite(value) else None if value != value else str(value) for value in row]
-            for row in getattr(log, name).tolist()
-        ]
-        for name in _LOG_COLUMNS
-    } | {
-        "given": [[[z for z in chosen if z >= 0] for chosen in row] for row in log.given.tolist()],
-        "labels": [list(label) for label in log.labels],
+    entries = {
+        "notes_about": [list(mark) for mark in marked(result.notes)] or None,
+        "warnings_about": [list(mark) for mark in marked(result.warnings)] or None,
+        "order_draws": drawn.to_dict() if isinstance(drawn, OrderDraws) else drawn,
+        "diagnosis": None if kept.diagnosis is None else kept.diagnosis.to_list(),
+        "stability": None if kept.stability is None else _stability_to_dict(kept.stability),
+        "other_cuts": _cuts_to_dict(kept.other_cuts) if kept.other_cuts else None,
+        "wrong_cells": None if result.wrong_cells is None else result.wrong_cells.to_dict(),
+        "left_out": [asdict(left) for left in result.left_out] or None,
+        "doubtful_scales": [asdict(scale) for scale in result.doubtful_scales] or None,
+        "cuts": [cut.to_dict() for cut in result.cuts] or None,
     }
-    return (
-        {
-            "complete": result.complete,
-            "names": list(result.names),
-            "context": {
-                "name": result.context,
-                "levels": list(result.contexts),
-                "variables": [
-                    {
-                        "name": result.names[position],
-                        "levels": list(levels),
-                        "types": [type(x).__name__ for x in levels],
-                    }
-                    for position, levels in zip(cells.positions, result.levels, strict=True)
-                ],
-                "cells": [list(cell) for cell in cells.cells],
-                "source": list(cells.sources) or None if len(cells.positions) > 1 else cells.source,
-            },
-            "kind": result.union.kind.value,
-            "graphs": {
-                str(value): [edge._asdict() for edge in graph.edges]
-                for value, graph in result.graphs.items()
-            },
-            "union": [edge._asdict() for edge in result.union.edges],
-            "labeled_union": [
-                edge._asdict() | {"contexts": list(edge.contexts)} for edge in result.labeled_union
-            ],
-            "method": result.method.to_dict(),
-            "settings": settings,
-            "data": asdict(result.data),
-            "tests_run": dict(result.tests_run),
-            "log": log_columns,
-            "origins": [[*pair, *origin] for pair, origin in result.origins.items()],
-            "doubts": [list(doubt) for doubt in result.doubts],
-            "warnings": list(result.warnings),
-            "evidence": None if result.evidence is None else result.evidence.to_dict(),
-            "notes": list(result.notes),
-            "claims": [list(claim) for claim in claims] if isinstance(claims, tuple) else claims,
-            "suspicion": None if kept.suspicion is None else asdict(kept.suspicion),
-            "compared": [
-                [*places, [_change_to_list(result.contexts, change) for change in changes]]
-                for places, changes in kept.compared.items()
-            ],
-            "violations": (
-                None
-                if kept.violations is None
-                else [
-                    [scale.kind, list(scale.columns), scale.size, scale.key]
-                    for scale in kept.violations
-                ]
-            ),
-            "moments": moments_to_dict(result.moments),
-        }
-        | ({"notes_about": marks} if marks else {})
-        | ({"warnings_about": marks_of_warnings} if marks_of_warnings else {})
-        | (
-            {}
-            if drawn is None
-            else {"order_draws": drawn if isinstance(drawn, str) else drawn.to_dict()}
-        )
-        | ({} if kept.diagnosis is None else {"diagnosis": kept.diagnosis.to_list()})
-        | ({} if kept.stability is None else {"stability": _stability_to_dict(kept.stability)})
-        | ({} if not kept.other_cuts else {"other_cuts": _cuts_to_dict(kept.other_cuts)})
-        | ({} if result.wrong_cells is None else {"wrong_cells": result.wrong_cells.to_dict()})
-        | ({"left_out": [asdict(left) for left in result.left_out]} if result.left_out else {})
-        | (
-            {"doubtful_scales": [asdict(scale) for scale in result.doubtful_scales]}
-            if result.doubtful_scales
-            else {}
-        )
-        | ({"cuts": [cut.to_dict() for cut in result.cuts]} if result.cuts else {})
-        | _series_to_dict(result)
-    )  # warnings are about rows, which are gone
+    return {name: entry for name, entry in entries.items() if entry is not None}
 
 
 def fields_from_dict(content: dict[str, Any]) -> dict[str, Any]:
@@ -214,32 +237,26 @@ def fields_from_dict(content: dict[str, Any]) -> dict[str, Any]:
     names = tuple(content["names"])
     cells, levels = _cells(names, content["context"])
     contexts = cell_values(cells, levels)
-    edges = {
-        value: [
-            (edge["source"], edge["target"], edge["mark"]) for edge in content["graphs"][str(value)]
-        ]
-        for value in contexts
-    }
     evidence = None if content["evidence"] is None else ScoreEvidence.from_dict(content["evidence"])
     if evidence is not None:
         _check_evidence(evidence, len(contexts), len(names))
     settings = _settings_from_dict(content["settings"])
     moments = moments_from_dict(content["moments"], len(contexts), len(names))
     numbers = sum(kind != "continuous" for kind in content["data"]["kinds"]) <= len(cells.positions)
+    prepared = None
+    if numbers and moments is not None:
+        statistic = getattr(TESTS.get(settings.test), "kind", STUDENT)
+        prepared = PreparedGaussian(moments, cells, statistic)
     more: dict[str, Any] = _series_from_dict(content) if "series" in content else {}
-    statistic = getattr(TESTS.get(settings.test), "kind", STUDENT)
     series: SeriesFacts | None = more.get("series")
     asked = cells if series is None else series.asked(cells)
     columns = len(names) if series is None else len(series.columns(names))
-    kept = content.get("rows")
     return dict(
         names=names,
         cells=cells,
         levels=levels,
         contexts=contexts,
-        graphs={
-            value: Graph.from_edges(names, edges[value], content["kind"]) for value in contexts
-        },
+        graphs=_graphs_from_dict(content, names, contexts),
         settings=settings,
         data=DataSummary(*(tuples(content["data"][field.name]) for field in fields(DataSummary))),
         log=log_from_dict(content["log"], asked, len(names), (len(contexts), columns)),
@@ -252,31 +269,58 @@ def fields_from_dict(content: dict[str, Any]) -> dict[str, Any]:
         ),
         evidence=evidence,
         notes=with_marks(content["notes"], content.get("notes_about", ()), "notes_about"),
-        wrong_cells=(
-            WrongCells.from_dict(content["wrong_cells"]) if "wrong_cells" in content else None
-        ),
+        **_screening_from_dict(content),
         cuts=tuple(Cut.from_dict(cut) for cut in content.get("cuts", ())),
-        left_out=tuple(
-            LeftOut(left["column"], Why(left["why"]), left["reason"], tuple(left["of"]))
-            for left in content.get("left_out", ())
-        ),
-        doubtful_scales=tuple(
-            DoubtfulScale(
-                tuple(scale["columns"]), tuple(scale["kinds"]), scale["reason"], scale["by_ranks"]
-            )
-            for scale in content.get("doubtful_scales", ())
-        ),
-        prepared=(
-            PreparedGaussian(moments, cells, statistic) if numbers and moments is not None else None
-        ),
+        prepared=prepared,
         moments=moments,
-        rows=(
-            None
-            if kept is None
-            else rows_from_dict(kept, names, cells, levels, content["data"]["levels"])
-        ),
+        rows=_rows_of_file(content, names, cells, levels),
         **more,
     )
+
+
+def _graphs_from_dict(
+    content: dict[str, Any], names: tuple[str, ...], contexts: Sequence[Any]
+) -> dict[Any, Graph]:
+    """The graph of every context value."""
+    graphs = {}
+    for value in contexts:
+        edges = [
+            (edge["source"], edge["target"], edge["mark"]) for edge in content["graphs"][str(value)]
+        ]
+        graphs[value] = Graph.from_edges(names, edges, content["kind"])
+    return graphs
+
+
+def _screening_from_dict(content: dict[str, Any]) -> dict[str, Any]:
+    """The columns left out, the columns of doubtful scale and the wrong cells."""
+    wrong_cells = None
+    if "wrong_cells" in content:
+        wrong_cells = WrongCells.from_dict(content["wrong_cells"])
+    left_out = tuple(
+        LeftOut(left["column"], Why(left["why"]), left["reason"], tuple(left["of"]))
+        for left in content.get("left_out", ())
+    )
+    doubtful_scales = tuple(
+        DoubtfulScale(
+            tuple(scale["columns"]), tuple(scale["kinds"]), scale["reason"], scale["by_ranks"]
+        )
+        for scale in content.get("doubtful_scales", ())
+    )
+    return {
+        "wrong_cells": wrong_cells,
+        "left_out": left_out,
+        "doubtful_scales": doubtful_scales,
+    }
+
+
+def _rows_of_file(
+    content: dict[str, Any], names: tuple[str, ...], cells: Contexts, levels: Any
+) -> Dataset | None:
+    """The rows of the table, if the file has them."""
+    kept = content.get("rows")
+    if kept is None:
+        return None
+    return rows_from_dict(kept, names, cells, levels, content["data"]["levels"])
 
 
 def _settings_from_dict(stored: dict[str, Any]) -> Settings:
@@ -454,7 +498,7 @@ def _cells(
         for value, kind in typed_levels:  # a float may be written as a whole number
             if type(value).__name__ != kind and (kind, type(value)) != ("float", int):
                 raise ValueError(f"a level is {value!r}, expected a value of type {kind}")
-        levels.append(tuple(_LEVEL_TYPES[kind](value) for value, kind in typed_levels))
+        levels.append(tuple(LEVEL_TYPES[kind](value) for value, kind in typed_levels))
     saved = context["source"]  # what they are functions of; of a single one the number itself
     sources = tuple(saved) if isinstance(saved, list) else () if saved is None else (saved,)
     return Contexts(positions, tuples(context["cells"]), sources), tuple(levels)

@@ -824,9 +824,8 @@ class ContextGraphs(EffectMethods):
             "wrong_cells",
             "cuts",
         )
-        if repr(self.series) != repr(other.series) or dict(self.graphs) != dict(
-            other.graphs
-        ):  # slopes may be NaN
+        if repr(self.series) != repr(other.series) or dict(self.graphs) != dict(other.graphs):
+            # slopes may be NaN
             return False
         types = [[type(value) for value in result.contexts] for result in (self, other)]
         return types[0] == types[1] and all(

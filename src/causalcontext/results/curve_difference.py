@@ -69,9 +69,8 @@ class Compared(NamedTuple):
 
     cause: int
     effect: int
-    # `here`, `there`: those of the effect in the context with the link, and in the one without
-    here: Equation
-    there: Equation
+    present_equation: Equation  # of the effect in the context with the link
+    absent_equation: Equation  # of the effect in the context without the link
     places: tuple[int, int]  # the two contexts, in this order
     values: dict[int, Floats]  # the complete rows of every column
     inside: tuple[Bools, Bools]  # the rows of either context
@@ -93,7 +92,7 @@ def compared_rows(
     effect = int(evidence.effect[present, evidence.slot(x, y)])
     if effect < 0 or evidence.mechanisms.scales[effect].kind not in (NUMBER, CATEGORY):
         return None
-    here, there = (
+    present_equation, absent_equation = (
         evidence.mechanisms.equation(effect, context_index) for context_index in (present, absent)
     )
     values, _ = rows_in_units(evidence.mechanisms, result.table)
@@ -101,7 +100,9 @@ def compared_rows(
     cause = x if effect == y else y
     inside = (rows_inside(result, effect, present)[kept], rows_inside(result, effect, absent)[kept])
     levels = evidence.mechanisms.scales[cause].kind == CATEGORY
-    return Compared(cause, effect, here, there, (present, absent), values, inside, levels)
+    return Compared(
+        cause, effect, present_equation, absent_equation, (present, absent), values, inside, levels
+    )
 
 
 def rows_inside(result: ContextGraphs, effect: int, context_index: int) -> Bools:
@@ -137,9 +138,8 @@ def rows_in_units(mechanisms: Mechanisms, data: Dataset) -> tuple[dict[int, Floa
     for column in data.system:
         scale = mechanisms.scales[column]
         values = np.asarray(data.columns[column], dtype=np.float64)[rows]
-        has_values = (
-            scale.is_number or data.kinds[column].is_number
-        )  # numbers of few values are searched as levels
+        # numbers of few values are searched as levels
+        has_values = scale.is_number or data.kinds[column].is_number
         values_by_column[column] = (
             scale.standard(values)
             if has_values
@@ -159,16 +159,17 @@ def curve_shares(rows: Compared) -> tuple[Slope, Slope]:
     values = rows.values
     cause = rows.cause
     mine = [
-        term for term in rows.here.terms if cause in term.causes and rows.places[0] in term.contexts
+        term
+        for term in rows.present_equation.terms
+        if cause in term.causes and rows.places[0] in term.contexts
     ]
     if not mine:
         return UNKNOWN_SLOPE, UNKNOWN_SLOPE
     curve = _sum_of(mine, values)
     others = other_terms(rows)
     cause_values = values[cause]
-    if any(
-        not context_rows.any() for context_rows in rows.inside
-    ):  # the rows whose value of the cause is seen in both contexts
+    if any(not context_rows.any() for context_rows in rows.inside):
+        # the rows whose value of the cause is seen in both contexts
         seen = np.zeros(cause_values.shape, dtype=bool)
     elif rows.levels:
         seen = np.isin(cause_values, cause_values[rows.inside[0]]) & np.isin(
@@ -182,8 +183,8 @@ def curve_shares(rows: Compared) -> tuple[Slope, Slope]:
             ]
         ).T
         seen = (cause_values >= low.max()) & (cause_values <= high.min())
-    share = class_share if rows.here.kind == CATEGORY else robust_slope
-    curve = curve if rows.here.kind == CATEGORY else curve[:, 0]
+    share = class_share if rows.present_equation.kind == CATEGORY else robust_slope
+    curve = curve if rows.present_equation.kind == CATEGORY else curve[:, 0]
     first, second = (
         share(
             curve[context_rows & seen],
@@ -202,20 +203,25 @@ def scale_doubt(rows: Compared) -> str:
     Slopes of logits shrink together where noise grows. So another cause of both contexts must have
     kept more.
     """
-    if rows.here.kind != CATEGORY:
+    if rows.present_equation.kind != CATEGORY:
         return ""
-    here, there = (
+    present_terms, absent_terms = (
         [term for term in equation.terms if context_index in term.contexts]
-        for equation, context_index in zip((rows.here, rows.there), rows.places, strict=True)
+        for equation, context_index in zip(
+            (rows.present_equation, rows.absent_equation), rows.places, strict=True
+        )
     )
-    both = ({cause for term in terms for cause in term.causes} for terms in (here, there))
+    both = (
+        {cause for term in terms for cause in term.causes}
+        for terms in (present_terms, absent_terms)
+    )
     shared = set.intersection(*both) - {rows.cause}
-    kept = [term for term in here if shared.issuperset(term.causes)]
+    kept = [term for term in present_terms if shared.issuperset(term.causes)]
     if not kept:
         return "there is no other cause to compare its odds with"
     values = {column: every[rows.inside[1]] for column, every in rows.values.items()}
-    mine = _sum_of([term for term in here if rows.cause in term.causes], values)
-    free = [term.values(values) for term in there if not shared.issuperset(term.causes)]
+    mine = _sum_of([term for term in present_terms if rows.cause in term.causes], values)
+    free = [term.values(values) for term in absent_terms if not shared.issuperset(term.causes)]
     p = kept_more(mine, _sum_of(kept, values), values[rows.effect], free)
     return "" if p < KEPT_MORE_LEVEL else "all causes may have smaller effects there"
 
@@ -233,7 +239,7 @@ def other_terms(rows: Compared) -> list[Term]:
     Their slopes are fitted anew in either context, so that a term which only one of them has does
     no harm to the other.
     """
-    both = zip((rows.here, rows.there), rows.places, strict=True)
+    both = zip((rows.present_equation, rows.absent_equation), rows.places, strict=True)
     return list(
         {
             term.function: term
@@ -464,18 +470,24 @@ def proxy(result: ContextGraphs, rows: Compared) -> str:
     link, beside the curves of a variable that the effect does not cause? And do the terms of
     another cause explain nothing, in the context without the link, beside the curves of this one?
     """
-    if rows.here.kind != NUMBER:
+    if rows.present_equation.kind != NUMBER:
         return ""
-    here, there = map(
-        _inside_of, (rows.values,) * 2, rows.inside, (rows.here, rows.there), rows.places
+    present_fits, absent_fits = map(
+        _inside_of,
+        (rows.values,) * 2,
+        rows.inside,
+        (rows.present_equation, rows.absent_equation),
+        rows.places,
     )
-    if there.shows(rows.cause):
+    if absent_fits.shows(rows.cause):
         return "another curve of the cause is found there"
     for other in _not_below(result, rows.places[0], rows.effect, rows.values):
-        if other != rows.cause and here.is_unneeded(rows.cause, beside=other):
+        if other != rows.cause and present_fits.is_unneeded(rows.cause, beside=other):
             return f"curves of {result.names[other]} may explain it"
-    for other in sorted({cause for term in there.terms for cause in term.causes} - {rows.cause}):
-        if there.is_unneeded(other, beside=rows.cause):
+    for other in sorted(
+        {cause for term in absent_fits.terms for cause in term.causes} - {rows.cause}
+    ):
+        if absent_fits.is_unneeded(other, beside=rows.cause):
             return f"it may explain the effect of {result.names[other]} there"
     return ""
 
@@ -496,31 +508,34 @@ def replaceable_links(result: ContextGraphs) -> list[Replaceable]:
     once.
     """
     evidence = result.evidence
-    if (
-        evidence is None
-        or evidence.mechanisms is None
-        or result.rows is None
-        or not evidence.curved
-    ):
+    if evidence is None or evidence.mechanisms is None:
+        return []
+    if result.rows is None or not evidence.curved:
         return []
     values, codes = rows_in_units(evidence.mechanisms, result.rows)
     near = np.any([graph.endpoints != 0 for graph in result.graphs.values()], axis=0)
     links: dict[tuple[int, int], Replaceable] = {}
     for context_index, effect in product(range(len(result.contexts)), values):
         equation = evidence.mechanisms.equation(effect, context_index)
-        if equation.kind == NUMBER:
-            inside = _inside_of(values, codes == context_index, equation, context_index)
-            others = _not_below(result, context_index, effect, values)
-            for cause in sorted({cause for term in inside.terms for cause in term.causes}):
-                close = (z for z in others if z != cause and near[z, cause])
-                other = next(
-                    (z for z in close if inside.is_unneeded(cause, z) and inside.shows(z)), None
-                )
-                if other is not None:
-                    links.setdefault(
-                        (cause, effect), Replaceable(cause, effect, other, context_index)
-                    )
+        if equation.kind != NUMBER:
+            continue
+        inside = _inside_of(values, codes == context_index, equation, context_index)
+        others = _not_below(result, context_index, effect, values)
+        for cause in sorted({cause for term in inside.terms for cause in term.causes}):
+            close = [z for z in others if z != cause and near[z, cause]]
+            other = _stand_in(inside, cause, close)
+            if other is not None:
+                link = Replaceable(cause, effect, other, context_index)
+                links.setdefault((cause, effect), link)
     return list(links.values())
+
+
+def _stand_in(inside: ContextRows, cause: int, close: Sequence[int]) -> int | None:
+    """The first variable beside whose curves the cause explains nothing; None without one."""
+    for other in close:
+        if inside.is_unneeded(cause, other) and inside.shows(other):
+            return other
+    return None
 
 
 def extra_columns(effect: Floats, asked: Sequence[Floats], given: Sequence[Floats]) -> float:
@@ -528,7 +543,8 @@ def extra_columns(effect: Floats, asked: Sequence[Floats], given: Sequence[Float
     without columns.
     """
     y = effect - effect.mean()
-    (small, fewer), (large, rank) = _explained(y, given), _explained(y, [*given, *asked])
+    small, fewer = _explained(y, given)
+    large, rank = _explained(y, [*given, *asked])
     more = rank - fewer
     df = len(y) - 1 - rank
     if df < SPARE_ROWS:

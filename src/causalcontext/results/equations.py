@@ -295,7 +295,9 @@ class Mechanisms:
     def equation(self, effect: int, context: int) -> Equation:
         """The equation of an effect in a context."""
         return next(
-            one for one in self.equations if one.effect == effect and context in one.contexts
+            equation
+            for equation in self.equations
+            if equation.effect == effect and context in equation.contexts
         )
 
     def differs(self, effect: int, a: int, b: int) -> bool:
@@ -414,13 +416,7 @@ class Mechanisms:
         alone = [term for term in terms if term.kind != "product"]
         places = scale.standard(scale.levels if scale.kind == ORDERED else scale.places)
         curve = np.sum([term.slopes[0] * term.values({cause: places}) for term in alone], axis=0)
-        total = float(np.sum((curve - np.mean(curve)) ** 2))
-        parts = [(curve[:cut], curve[cut:]) for cut in range(1, len(curve))]
-        left = min(
-            (sum(float(np.sum((part - part.mean()) ** 2)) for part in two) for two in parts),
-            default=total,
-        )
-        return "step" if total > 0.0 and left < (1.0 - STEP_SHARE) * total else "curved"
+        return "step" if _is_step(curve) else "curved"
 
     def to_dict(self) -> dict[str, Any]:
         """The same as lists, numbers and text."""
@@ -439,6 +435,21 @@ class Mechanisms:
             spread = tuple(SpreadTerm(**_with_tuples(term)) for term in stored["spread"])
             equations.append(Equation(**_with_tuples(stored) | {"terms": terms, "spread": spread}))
         return cls(scales, tuple(equations))
+
+
+def _is_step(curve: Floats) -> bool:
+    """True if two flat parts explain `STEP_SHARE` of the squares of a curve, shape (places,)."""
+    total = _squares_from_mean(curve)
+    losses = [
+        _squares_from_mean(curve[:cut]) + _squares_from_mean(curve[cut:])
+        for cut in range(1, len(curve))
+    ]
+    return total > 0.0 and min(losses, default=total) < (1.0 - STEP_SHARE) * total
+
+
+def _squares_from_mean(values: Floats) -> float:
+    """The sum of squares of values around their mean."""
+    return float(np.sum((values - np.mean(values)) ** 2))
 
 
 def tuples(value: Any) -> Any:
@@ -460,9 +471,8 @@ class PartialCurve:
     cause: str
     effect: str
     contexts: tuple[int, ...]  # the places of those that share the curve
-    at: tuple[
-        Any, ...
-    ]  # values of the cause: places between its 1st and 99th percentile, or its levels
+    # values of the cause: places between its 1st and 99th percentile, or its levels
+    at: tuple[Any, ...]
     numeric: bool  # whether these are numbers
     level: Any  # whose probability it is, where the effect has levels; None otherwise
     values: Floats  # one number for every value of the cause
@@ -486,11 +496,11 @@ def causes_of(result: ContextGraphs, effect: str) -> tuple[str, ...]:
     context is none.
     """
     mechanisms = mechanisms_of(result)
-    place = result.position(effect)
+    effect_position = result.position(effect)
     causes = {
         cause
         for equation in mechanisms.equations
-        if equation.effect == place
+        if equation.effect == effect_position
         for cause in (*equation.causes, *(term.cause for term in equation.spread))
     }
     return tuple(name for position, name in enumerate(result.names) if position in causes)

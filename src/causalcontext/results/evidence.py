@@ -375,9 +375,8 @@ class HiddenSuspicion:
     # links that another model with a hidden common cause does not need, or needs the other way
     # round
     suspected: tuple[tuple[str, str], ...] = ()
-    asked: tuple[
-        tuple[str, str], ...
-    ] = ()  # links about which the table could be asked, these among them
+    # links about which the table could be asked, these among them
+    asked: tuple[tuple[str, str], ...] = ()
     why_not: str = ""  # why nothing could be asked, or not of all links; "" if all were asked
 
     def word(self, x: str, y: str) -> str:

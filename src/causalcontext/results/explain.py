@@ -50,7 +50,7 @@ MEANINGS = {
     "x->": "{y} does not cause {x}; whether {x} causes {y} is contested.",
     "": "In this context neither a direct mechanism nor a hidden common cause links them.",
 }
-"""What the marks of a PAG say about one context."""
+"""The meaning of the marks of a PAG in one context."""
 _SAID = {
     Decision.PRESENT: True,
     Decision.REQUIRED: True,
@@ -58,7 +58,7 @@ _SAID = {
     Decision.ABSENT: False,
     Decision.FORBIDDEN: False,
 }
-"""Whether a deciding test says that there is an edge."""
+"""True for the decisions of a deciding test that keep the edge."""
 
 
 def explained(result: ContextGraphs, x: str, y: str, apart: bool = False) -> list[str]:
@@ -79,30 +79,16 @@ def explained(result: ContextGraphs, x: str, y: str, apart: bool = False) -> lis
 def _searched(result: ContextGraphs, x: str, y: str, apart: bool) -> list[str]:
     """The story of a pair, of the contexts that were searched alone.
 
-    Of two variables in the past the answer names the same pair one or more steps later, since links
-    repeat. Contexts whose sentence is the same share a line, unless `apart`; claims about the level
-    or the spread of a variable follow, where one of the two is a context.
+    Contexts whose sentence is the same share a line, unless `apart`; claims about the level or the
+    spread of a variable follow, where one of the two is a context.
     """
     if result.position(x) == result.position(y):
         raise OptionError(f"explain needs two different variables, got {x!r} twice")
     if result.series is not None:
-        (early, lag), (late, other) = sorted((split(x), split(y)), key=lambda pair: -pair[1])
-        if other:
-            return [
-                f"{x} and {y} are both in the past; links repeat, so this is the pair"
-                f" {at(early, lag - other)} and {late}: explain that"
-            ]
+        unsearched = _unsearched_windows(result, x, y)
+        if unsearched:
+            return [unsearched]
         x, y = (x, y) if split(x)[1] >= split(y)[1] else (y, x)
-        (name, lag), searched = split(x), result.series.copies
-        known = (
-            name in map(result.names.__getitem__, result.cells.positions)
-            and result.settings.method != "pc-m"
-        )
-        if result.evidence is None and known and lag not in searched:  # never tested
-            return [
-                f"{x} takes no part in the search: mechanisms may depend on {name} at lags "
-                f"{', '.join(map(str, searched))} (context_lags)"
-            ]
     # The contexts by what is said of them, before their names and after.
     stories: dict[tuple[str, str, int | None], list[str]] = {}
     elsewhere = {} if result.evidence is not None else _on_other_rows(result, x, y)
@@ -110,30 +96,60 @@ def _searched(result: ContextGraphs, x: str, y: str, apart: bool) -> list[str]:
         mark = result.graphs[value].mark(x, y)
         verdict, edge = ("present", f" ({x} {mark} {y})") if mark else ("absent", "")
         if result.evidence is not None:
-            story = f"{edge}: {_by_score(result, result.evidence, x, y, context_index)}."
+            words = f": {_by_score(result, result.evidence, x, y, context_index)}."
         else:
-            ends = _meaning(result, context_index, x, y), _origin_words(result, context_index, x, y)
-            sentence = _by_test(result, x, y, context_index, elsewhere.get(context_index))
-            entry = result.log.at(
-                context_index, result.log.slot(result.position(x), result.position(y))
-            )
-            if _SAID.get(Decision(int(entry.decision)), bool(mark)) != bool(
-                mark
-            ):  # as it may of graphs that were given
-                sentence = (
-                    f" in this graph; the search by {result.settings.method} found otherwise"
-                    f"{sentence}"
-                )
-            story = " ".join(filter(None, (f"{edge}{sentence}.", *ends)))
-        stories.setdefault((verdict, story, context_index if apart else None), []).append(
-            value_text(value)
-        )
-    moved = () if result.evidence is None else _of_mechanism(result, x, y)
+            words = _tested_words(result, x, y, context_index, elsewhere.get(context_index))
+        key = (verdict, f"{edge}{words}", context_index if apart else None)
+        stories.setdefault(key, []).append(value_text(value))
     lines = [
         f"{verdict}{_in_contexts(result, values)}{story}"
         for (verdict, story, _), values in stories.items()
     ]
-    return [*lines, *moved]
+    return lines if result.evidence is None else [*lines, *_of_mechanism(result, x, y)]
+
+
+def _unsearched_windows(result: ContextGraphs, x: str, y: str) -> str:
+    """The sentence about a pair over time that no search asks about, "" about any other.
+
+    Of two variables in the past it names the same pair one or more steps later, since links repeat.
+    """
+    assert result.series is not None
+    (name, lag), (late, later_lag) = sorted((split(x), split(y)), key=lambda pair: -pair[1])
+    if later_lag:
+        return (
+            f"{x} and {y} are both in the past; links repeat, so this is the pair"
+            f" {at(name, lag - later_lag)} and {late}: explain that"
+        )
+    searched = result.series.copies
+    is_context = name in {result.names[position] for position in result.cells.positions}
+    if result.evidence is not None or not is_context or result.settings.method == "pc-m":
+        return ""
+    if lag in searched:
+        return ""
+    return (
+        f"{at(name, lag)} takes no part in the search: mechanisms may depend on {name} at lags "
+        f"{', '.join(map(str, searched))} (context_lags)"
+    )
+
+
+def _tested_words(
+    result: ContextGraphs, x: str, y: str, context_index: int, elsewhere: float | None
+) -> str:
+    """The sentences about a pair after a search by tests: the deciding test, the mark, the rule
+    that set its ends.
+    """
+    value = result.contexts[context_index]
+    has_edge = bool(result.graphs[value].mark(x, y))
+    sentence = _by_test(result, x, y, context_index, elsewhere)
+    slot = result.log.slot(result.position(x), result.position(y))
+    decision = Decision(int(result.log.at(context_index, slot).decision))
+    if _SAID.get(decision, has_edge) != has_edge:
+        # as it may of graphs that were given
+        by = f"the search by {result.settings.method} found otherwise"
+        sentence = f" in this graph; {by}{sentence}"
+    meaning = _meaning(result, context_index, x, y)
+    origin = _origin_words(result, context_index, x, y)
+    return " ".join(filter(None, (f"{sentence}.", meaning, origin)))
 
 
 def _in_contexts(result: ContextGraphs, values: Sequence[str]) -> str:
@@ -170,75 +186,89 @@ def _by_test(
     """The sentence about an edge or its absence, by the test that decided; its p-value on the other
     rows, if it can be asked.
 
-    A pair that was not tested says why: knowledge, a function of a column, graphs that were given,
-    a method that sees one context at a time, or an interruption. Otherwise the sentence has the
-    conditions, the rows and the p-value: of an edge those of the weakest test, of a missing one
-    those of the test that separated the pair. `elsewhere` is the p-value on the other rows, None
-    where it was not asked.
+    It has the conditions, the rows and the p-value: of an edge those of the weakest test, of a
+    missing one those of the test that separated the pair. `elsewhere` is the p-value on the other
+    rows, None where it was not asked.
     """
     a = result.position(x)
     b = result.position(y)
     entry = result.log.at(context_index, result.log.slot(a, b))
     decision = Decision(int(entry.decision))
+    if decision not in (Decision.PRESENT, Decision.ABSENT):
+        return _untested_words(result, x, y, decision, entry)
+    origins = (result.origins.get((context_index, *pair)) for pair in ((a, b), (b, a)))
+    where = _query_words(result, entry)
+    p = p_words(float(entry.p))
+    if decision is Decision.ABSENT:
+        story = f"{x} and {y} are independent{where}, {p}"
+    elif any(origin is not None and origin.rule == "reads" for origin in origins):
+        # put back after a separation
+        story = f"{x} and {y} are dependent{where}, {p}: a smaller conditioning set had hidden it"
+    else:
+        story = f"{x} and {y} are dependent in every test, most weakly{where}, {p}"
+    return (
+        f": {story}{_other_view(result, entry, context_index, elsewhere)}{_left_out_words(entry)}"
+    )
+
+
+def _untested_words(
+    result: ContextGraphs, x: str, y: str, decision: Decision, entry: Entries
+) -> str:
+    """The reason why no test decided about a pair.
+
+    It is knowledge, a function of a column, graphs that were given, a method that sees one context
+    at a time, an interruption, or rows on which no test can be run.
+    """
     if decision is Decision.REQUIRED:
         return ": the link is required by your knowledge; it was not tested"
     if decision is Decision.FORBIDDEN:
         return ": your knowledge rules the link out; it was not tested"
-    function = next((name for name in (x, y) if name in result.made_of), None)
-    if decision is Decision.NOT_SEARCHED and function is not None:
-        return (
-            f": {function} is a function of {result.made_of[function]}; its links follow from"
-            " missing edges"
-        )
-    if (
-        decision is Decision.NOT_SEARCHED
-        and not (result.log.decision != Decision.NOT_SEARCHED).any()
-    ):
-        return f": the graphs were given, and {result.settings.method} ran no tests"
     if decision is Decision.NOT_SEARCHED:
-        why = (
-            f"looks at one context at a time, where {result.context} is constant, so it cannot test"
-            " links at it"
-        )
-        return f": {result.settings.method} {why}"
-    if decision is Decision.UNTESTABLE:
-        if entry.untested == 0:
-            return ": the search was interrupted before this pair was tested"
-        why = REASON_TEXT[Reason(int(entry.reason))]
-        return f", but untestable: no test of {x} and {y} could be run ({why}), so the edge stays"
-    fixed = result.fixed(int(entry.view))
+        return _not_searched_words(result, x, y)
+    if entry.untested == 0:
+        return ": the search was interrupted before this pair was tested"
+    why = REASON_TEXT[Reason(int(entry.reason))]
+    return f", but untestable: no test of {x} and {y} could be run ({why}), so the edge stays"
+
+
+def _not_searched_words(result: ContextGraphs, x: str, y: str) -> str:
+    """The reason why the search passed a pair over."""
+    function = next((name for name in (x, y) if name in result.made_of), None)
+    if function is not None:
+        source = result.made_of[function]
+        return f": {function} is a function of {source}; its links follow from missing edges"
+    if (result.log.decision == Decision.NOT_SEARCHED).all():
+        return f": the graphs were given, and {result.settings.method} ran no tests"
+    return (
+        f": {result.settings.method} looks at one context at a time, where {result.context} is"
+        " constant, so it cannot test links at it"
+    )
+
+
+def _query_words(result: ContextGraphs, entry: Entries) -> str:
+    """The conditions of the deciding test, and the rows that answered it."""
     n = int(entry.n)
-    every = " all" if result.context is None or n == sum(result.data.rows) else ""
-    rows = (
-        f"among the {n} rows with {fixed_words(fixed, result.made_of)}"
-        if fixed
-        else f"on{every} {n} rows"
-    )
-    given = (
-        f" given {', '.join(result.columns[z] for z in entry.conditions)}"
-        if entry.conditions
-        else ""
-    )
-    where = f"{given} {rows}"
-    p = p_words(float(entry.p))
-    origins = (result.origins.get((context_index, *pair)) for pair in ((a, b), (b, a)))
-    if decision is Decision.ABSENT:
-        story = f"{x} and {y} are independent{where}, {p}"
-    elif any(
-        origin is not None and origin.rule == "reads" for origin in origins
-    ):  # put back after a separation
-        story = f"{x} and {y} are dependent{where}, {p}: a smaller conditioning set had hidden it"
+    fixed = result.fixed(int(entry.view))
+    if fixed:
+        rows = f"among the {n} rows with {fixed_words(fixed, result.made_of)}"
+    elif result.context is None or n == sum(result.data.rows):
+        rows = f"on all {n} rows"
     else:
-        story = f"{x} and {y} are dependent in every test, most weakly{where}, {p}"
-    count = int(entry.untested)
-    cut = int(entry.cut)
-    failed = (
-        f" ({count} {'query' if count == 1 else 'queries'} of this pair could not be run)"
-        if count
-        else ""
-    )
-    failed += f" (not all sets of {cut} and more neighbours were tested)" if cut else ""
-    return f": {story}{_other_view(result, entry, context_index, elsewhere)}{failed}"
+        rows = f"on {n} rows"
+    if not entry.conditions:
+        return f" {rows}"
+    return f" given {', '.join(result.columns[z] for z in entry.conditions)} {rows}"
+
+
+def _left_out_words(entry: Entries) -> str:
+    """The queries of a pair that could not be run, and the sets that were not tested."""
+    words = ""
+    if count := int(entry.untested):
+        queries = "query" if count == 1 else "queries"
+        words = f" ({count} {queries} of this pair could not be run)"
+    if cut := int(entry.cut):
+        words += f" (not all sets of {cut} and more neighbours were tested)"
+    return words
 
 
 def _on_other_rows(result: ContextGraphs, x: str, y: str) -> dict[int, float]:
@@ -294,12 +324,9 @@ def _by_score(result: ContextGraphs, evidence: ScoreEvidence, x: str, y: str, r:
     """Sentences about a pair: knowledge or the score, the slope, the model of the effect, the
     shape, the direction.
 
-    `r` is the place of the context. Without a score of the link (NaN) the sentence says which of
-    four reasons there is: the order in time, a function of a column, other causes of either, or
-    knowledge.
+    `r` is the place of the context.
     """
     slot = evidence.slot(result.position(x), result.position(y))
-    mark = result.graphs[result.contexts[r]].mark(x, y)
     decision = Decision(int(evidence.decision[r, slot]))
     difference = float(evidence.difference[r, slot])
     if decision is Decision.REQUIRED:
@@ -307,44 +334,55 @@ def _by_score(result: ContextGraphs, evidence: ScoreEvidence, x: str, y: str, r:
     if decision is Decision.FORBIDDEN:
         return "your knowledge rules the link out"
     if np.isnan(difference):
-        function = next((name for name in (x, y) if name in result.made_of), None)
-        if result.series is not None:
-            return "no link between them could be scored in the order of the present that was found"
-        if function is not None:
-            return f"{function} is a function of {result.made_of[function]}"
-        may, (a, b) = (
-            result.settings.knowledge.links(result.names).may,
-            (result.position(x), result.position(y)),
-        )
-        if may[a, b] and may[b, a]:
-            return "no link between them could be scored beside the other causes of either"
-        return (
-            "no link between them was scored: the best order of the variables leaves only the"
-            " direction that your knowledge rules out"
-        )
+        return _unscored_words(result, x, y)
+    mark = result.graphs[result.contexts[r]].mark(x, y)
+    effect = int(evidence.effect[r, slot])
     sentences = [] if mark else [missing_link_words(result, x, y, r)]
     sentences.append(_gain(bool(mark), difference))
-    effect = int(evidence.effect[r, slot])
-    static = result.series is None
-    sentences += (
-        [_model(result, evidence, effect, r)]
-        if static
-        else _over_time(result, evidence, effect, x, y, r)
-    )
-    pair = result.position(x), result.position(y), r
-    if mark and (shape := evidence.shape(*pair)):
-        spread = " and changes the spread of the noise" if evidence.is_spread(*pair) else ""
-        sentences.append(
-            "the cause changes the spread of the noise and not the mean"
-            if shape == "spread"
-            else f"the link is {_SHAPES[shape]}{spread}"
-        )
+    if result.series is None:
+        sentences.append(_model(result, evidence, effect, r))
+    else:
+        sentences += _over_time(result, evidence, effect, x, y, r)
+    if mark:
+        sentences.append(_shape_words(result, evidence, x, y, r))
     sentences.append(_direction(result, evidence, x, y, r, mark))
     if words := _origin_words(result, r, x, y):
         sentences.append(
             f"not all models near the best one say so; {words.rstrip('.')} in the best one"
         )
     return "; ".join(text for text in sentences if text)
+
+
+def _unscored_words(result: ContextGraphs, x: str, y: str) -> str:
+    """The reason why a link has no score: the order in time, a function of a column, other causes
+    of either, or knowledge.
+    """
+    if result.series is not None:
+        return "no link between them could be scored in the order of the present that was found"
+    function = next((name for name in (x, y) if name in result.made_of), None)
+    if function is not None:
+        return f"{function} is a function of {result.made_of[function]}"
+    may = result.settings.knowledge.links(result.names).may
+    a = result.position(x)
+    b = result.position(y)
+    if may[a, b] and may[b, a]:
+        return "no link between them could be scored beside the other causes of either"
+    return (
+        "no link between them was scored: the best order of the variables leaves only the"
+        " direction that your knowledge rules out"
+    )
+
+
+def _shape_words(result: ContextGraphs, evidence: ScoreEvidence, x: str, y: str, r: int) -> str:
+    """The shape of a link in the equation of its effect, "" where it has none."""
+    pair = (result.position(x), result.position(y), r)
+    shape = evidence.shape(*pair)
+    if not shape:
+        return ""
+    if shape == "spread":
+        return "the cause changes the spread of the noise and not the mean"
+    spread = " and changes the spread of the noise" if evidence.is_spread(*pair) else ""
+    return f"the link is {_SHAPES[shape]}{spread}"
 
 
 def _gain(present: bool, difference: float) -> str:
@@ -517,9 +555,8 @@ def _origin_words(result: ContextGraphs, context_index: int, x: str, y: str) -> 
         )
         if origin is not None:
             end = Endpoint(graph.endpoints[graph.position(cause), graph.position(effect)])
-            cpdag = (
-                graph.kind is GraphKind.CPDAG
-            )  # where an end is a whole direction: one arrow and one tail
+            # where an end is a whole direction: one arrow and one tail
+            cpdag = graph.kind is GraphKind.CPDAG
             what = f"{cause} --> {effect}" if cpdag else f"{_ENDPOINT_WORDS[end]} at {effect}"
             sentences.append(
                 f"{what} by {origin.rule}:"
@@ -554,20 +591,12 @@ def _because(
     """
     rule = rule_named(origin.rule, result.graphs[result.contexts[context_index]].kind)
     via = " and ".join(result.names[v] for v in origin.via)
-    # The context variable that the rule is about; of several, the one that differs, or all of them.
-    named = [result.names[position] for position in result.cells.positions]
-    context = str(result.context)
-    if len(named) > 1 and (cause in named or split(cause)[0] in named):
-        context = cause
-    elif len(named) > 1:
-        differing = [result.names[z] for z in result.cells.differing(context_index, origin.graph)]
-        context = " and ".join(differing if len(differing) == 1 else named)
     system, kin = (effect, "descendant") if cause == via else (cause, "ancestor")
     words = rule.words.format(
         cause=cause,
         effect=effect,
         via=via,
-        context=context,
+        context=_context_of_rule(result, origin, context_index, cause),
         source=result.contexts[origin.graph],
         system=system,
         kin=kin,
@@ -579,6 +608,19 @@ def _because(
     apart = rule.kind is GraphKind.PAG and len(result.cells.positions) > 1
     shared = "the same here" if apart else "the same in all contexts"
     return f"{words} (found in {value_text(result.contexts[origin.graph])}, {shared})"
+
+
+def _context_of_rule(result: ContextGraphs, origin: Origin, context_index: int, cause: str) -> str:
+    """The context variable that a rule is about; of several the one that differs between the two
+    contexts, or all of them.
+    """
+    names = [result.names[position] for position in result.cells.positions]
+    if len(names) < 2:
+        return str(result.context)
+    if cause in names or split(cause)[0] in names:
+        return cause
+    differing = [result.names[z] for z in result.cells.differing(context_index, origin.graph)]
+    return " and ".join(differing if len(differing) == 1 else names)
 
 
 def _separating_set(result: ContextGraphs, origin: Origin, cause: str) -> str:

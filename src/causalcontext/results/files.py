@@ -36,7 +36,7 @@ _DAMAGE = (
     TypeError,
     ValueError,
 )
-"""What else goes wrong when a result is made out of something that is none."""
+"""The other errors that are raised when a result is made out of something that is none."""
 
 
 def load(path: str | Path) -> ContextGraphs:
@@ -56,10 +56,8 @@ def load(path: str | Path) -> ContextGraphs:
         content = json.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
         raise FileError(f"result file {str(path)!r} cannot be read: {error.strerror}") from error
-    except (
-        ValueError,
-        RecursionError,
-    ) as error:  # no JSON, no UTF-8, numbers without end, lists in lists in lists
+    except (ValueError, RecursionError) as error:
+        # no JSON, no UTF-8, numbers without end, lists in lists in lists
         raise FileError(
             f"file {str(path)!r} is not a result of causalcontext: it is not valid JSON ({error})"
         ) from error

@@ -31,13 +31,14 @@ from causalcontext.kernels.arrays import Bools, Floats
 from causalcontext.kernels.limits import SPARE_ROWS
 from causalcontext.kernels.rows.bends import LINE, bends, left_by, orthonormal, with_column
 from causalcontext.results.curve_difference import (
+    Compared,
     compared_rows,
     other_terms,
     robust_slope,
     rows_in_units,
     rows_inside,
 )
-from causalcontext.results.equations import NUMBER, Term
+from causalcontext.results.equations import NUMBER, Mechanisms, Term
 from causalcontext.results.series import context_nodes
 from causalcontext.results.settings import (
     CURVES_TO_CHOOSE_FROM,
@@ -75,9 +76,8 @@ def shared_bend(result: ContextGraphs, x: int, y: int, present: int, absent: int
     known = forward[x, y] or forward[y, x]
     places = (present, absent)
     for cause, effect in ((x, y), (y, x)):
-        possible = effect >= past and (
-            not known or forward[cause, effect]
-        )  # what was before is no effect
+        # what was before is no effect
+        possible = effect >= past and (not known or forward[cause, effect])
         if possible and _as_good(result, table, cause, effect, places):
             return SHARED.format(result.names[cause])
     return ""
@@ -96,35 +96,39 @@ def _as_good(
     first = first[rows]
     if first.all() or not first.any():
         return False
-    curved = (
-        compared_rows(result, cause, effect, *places) if bends_in(result, effect, places) else None
-    )
-    if curved is None:
-        x, y = (_column(table, end, rows) for end in (cause, effect))
-        given = [
-            z
-            for z in possible_causes(result, effect, cause, places)
-            if z not in context_nodes(result)
-        ]
-        others = [column for z in given for column in columns_of(table, z, rows)]
-        terms = []
+    curved = None
+    if bends_in(result, effect, places):
+        curved = compared_rows(result, cause, effect, *places)
+    if curved is not None:
+        line, bend, split = _curved_losses(curved, cause, effect, first)
     else:
-        seen = curved.inside[0] ^ curved.inside[1]
-        values = {column: every[seen] for column, every in curved.values.items()}
-        x = values[cause]
-        y = values[effect]
-        others = [term.values(values) for term in other_terms(curved)]
-        in_first = curved.inside[0][seen]
-        terms = [
-            term.values(values) * here
-            for equation, context_index, here in zip(
-                (curved.here, curved.there), places, (in_first, ~in_first), strict=True
-            )
-            for term in equation.terms
-            if curved.cause in term.causes and context_index in term.contexts
-        ]
-    line, bend, split = losses(x, y, others, first, terms)
+        contexts = context_nodes(result)
+        given = [z for z in possible_causes(result, effect, cause, places) if z not in contexts]
+        others = [column for z in given for column in columns_of(table, z, rows)]
+        x, y = (_column(table, end, rows) for end in (cause, effect))
+        line, bend, split = losses(x, y, others, first, [])
     return bend < line - ROUNDING_NATS and bend < split + PRICE_OF_A_CLAIM
+
+
+def _curved_losses(
+    curved: Compared, cause: int, effect: int, first: Bools
+) -> tuple[float, float, float]:
+    """The losses of a link whose equations have curves: `losses` in the units of the equations,
+    with the terms of the cause in either context.
+    """
+    seen = curved.inside[0] ^ curved.inside[1]
+    values = {column: every[seen] for column, every in curved.values.items()}
+    others = [term.values(values) for term in other_terms(curved)]
+    in_first = curved.inside[0][seen]
+    terms = []
+    for equation, context_index, inside in (
+        (curved.present_equation, curved.places[0], in_first),
+        (curved.absent_equation, curved.places[1], ~in_first),
+    ):
+        for term in equation.terms:
+            if curved.cause in term.causes and context_index in term.contexts:
+                terms.append(term.values(values) * inside)
+    return losses(values[cause], values[effect], others, first, terms)
 
 
 def losses(
@@ -256,8 +260,8 @@ class Moved(NamedTuple):
     the same".
     """
 
-    here: float
-    there: float
+    first: float
+    second: float
     p: float
 
 
@@ -300,64 +304,72 @@ def moved(
     if whole is None or (mechanisms is not None and mechanisms.scales[target].kind != NUMBER):
         return None
     table = with_normal_scores(whole) if by_ranks(result) else whole
-    kept, (first, second) = (
-        complete_rows(table),
-        (rows_inside(result, target, context_index) for context_index in (a, b)),
-    )
-    rows = kept & (first ^ second)
+    first = rows_inside(result, target, a)
+    second = rows_inside(result, target, b)
+    rows = complete_rows(table) & (first ^ second)
     in_second = second[rows]
     if in_second.all() or not in_second.any():
         return None
     y = _column(table, target, rows)
     middle = float(np.asarray(table.columns[target], dtype=np.float64)[rows].mean())
-    causes = [
-        z for z in possible_causes(result, target, target, (a, b)) if z not in context_nodes(result)
-    ]
+    contexts = context_nodes(result)
+    causes = [z for z in possible_causes(result, target, target, (a, b)) if z not in contexts]
     numbers = [_column(table, z, rows) for z in causes if table.kinds[z].is_number]
-    others = [column for z in causes for column in columns_of(table, z, rows)]
-    log_scale = np.zeros(len(in_second))
-    if (
-        mechanisms is not None
-    ):  # the terms of its equations, and what causes add to the logarithm of its spread
-        every, _ = rows_in_units(mechanisms, whole)
-        values = {column: each[rows[complete_rows(whole)]] for column, each in every.items()}
-        terms: dict[tuple[object, ...], Term] = {}
-        for context_index, inside in ((a, ~in_second), (b, in_second)):
-            equation = mechanisms.equation(target, context_index)
-            terms |= {
-                term.function: term for term in equation.terms if context_index in term.contexts
-            }
-            for spread_term in (
-                spread_term for spread_term in equation.spread if spread_term.cause >= 0
-            ):
-                log_scale[inside] += spread_term.values(values[spread_term.cause], context_index)[
-                    inside
-                ]
-        others = [term.values(values) for term in terms.values()]
+    if mechanisms is None:
+        others = [column for z in causes for column in columns_of(table, z, rows)]
+        log_scale = np.zeros(len(in_second))
+    else:
+        of_complete = rows[complete_rows(whole)]
+        values, _ = rows_in_units(mechanisms, whole)
+        values = {column: every[of_complete] for column, every in values.items()}
+        others, log_scale = _terms_of_both(mechanisms, target, (a, b), values, in_second)
     levels = level(y, others, in_second)
-    levels = levels._replace(here=middle + levels.here, there=middle + levels.there)
+    levels = levels._replace(first=middle + levels.first, second=middle + levels.second)
     numbers_by_kind = {LEVEL: levels, SPREAD: spread(y, others, in_second, log_scale, numbers)}
     if bends_in(result, target, (a, b)):
         return numbers_by_kind, CURVED
     if numbers_by_kind[LEVEL].p > UNCHANGED:
         return numbers_by_kind, ""
-    may = np.any(
-        [
-            may_cause(result.graphs[result.contexts[context_index]].endpoints)
-            for context_index in (a, b)
-        ],
-        axis=0,
-    )
-    causeless = ~(
-        descendants(may, target) | (np.arange(len(may)) == target)
-    )  # causes it in no context, by no way
     possible = {
         z: _column(table, z, rows)
-        for z in np.flatnonzero(causeless).tolist()
-        if z not in context_nodes(result) and table.kinds[z].is_number
+        for z in _causeless(result, target, (a, b))
+        if z not in contexts and table.kinds[z].is_number
     }
     doubt = shared_level(result, y, others, possible, in_second)
     return numbers_by_kind, doubt or _errors_explain(result, table, target, causes, rows, in_second)
+
+
+def _terms_of_both(
+    mechanisms: Mechanisms,
+    target: int,
+    places: tuple[int, int],
+    values: dict[int, Floats],
+    in_second: Bools,
+) -> tuple[list[Floats], Floats]:
+    """The terms of the equations of two contexts, row by row, each once, and the sum that causes
+    add to the logarithm of the spread of the noise, shape (n,).
+    """
+    terms: dict[tuple[object, ...], Term] = {}
+    log_scale = np.zeros(len(in_second))
+    for context_index, inside in zip(places, (~in_second, in_second), strict=True):
+        equation = mechanisms.equation(target, context_index)
+        for term in equation.terms:
+            if context_index in term.contexts:
+                terms[term.function] = term
+        for spread_term in equation.spread:
+            if spread_term.cause >= 0:
+                added = spread_term.values(values[spread_term.cause], context_index)
+                log_scale[inside] += added[inside]
+    return [term.values(values) for term in terms.values()], log_scale
+
+
+def _causeless(result: ContextGraphs, target: int, places: tuple[int, int]) -> list[int]:
+    """The variables that the target causes in neither context, by no way."""
+    may = np.any(
+        [may_cause(result.graphs[result.contexts[place]].endpoints) for place in places], axis=0
+    )
+    caused = descendants(may, target) | (np.arange(len(may)) == target)
+    return [int(z) for z in np.flatnonzero(~caused)]
 
 
 def _errors_explain(

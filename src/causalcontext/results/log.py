@@ -347,7 +347,8 @@ class FromSepsets:
 
     def made(self, first: Ints, second: Ints, records: Decisions) -> Entries:
         """The entries of pairs with these records, shapes (graphs, pairs, ...)."""
-        facts, mask = records.facts, records.facts[:, :, MASK]
+        facts = records.facts
+        mask = facts[:, :, MASK]
         numbers = np.where(mask[:, :, None] >= 0, records.numbers, np.nan)
         views = self.plan.views[np.arange(len(mask))[:, None], np.maximum(mask, 0)]
         decision = np.where(records.facts[:, :, MASK] >= 0, Decision.PRESENT, Decision.UNTESTABLE)
@@ -362,9 +363,8 @@ class FromSepsets:
         decision[:, self.plan.links.required[first, second]] = Decision.REQUIRED
         kept = max(len(pair_mask.kept) for pair_mask in self.plan.masks)
         given = records.given
-        given = (
-            padded(given, given.shape[2] + kept) if kept else given
-        )  # what masks keep of their triggers is at the end
+        # what masks keep of their triggers is at the end
+        given = padded(given, given.shape[2] + kept) if kept else given
         for mask_index, pair_mask in enumerate(self.plan.masks if kept else ()):
             graph, pair = np.nonzero(mask == mask_index)
             for offset, column in enumerate(pair_mask.kept):

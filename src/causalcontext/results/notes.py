@@ -15,11 +15,11 @@ class About(StrEnum):
 
     SEARCH = "search"
     RESIDUALS = "residuals"
-    """What the residuals of a model say against it."""
+    """Contradictions of a model by its residuals."""
     FUNCTION = "function of a column"
     """A context variable that a column determines."""
     CUT = "time limit"
-    """What a time limit left out of a search whose graphs are oriented all the same."""
+    """Steps that a time limit left out of a search whose graphs are oriented all the same."""
     UNDECIDED = "context or bend"
     """Mechanisms that a context changes, or that have a bend which all contexts share."""
     CELLS = "wrong cells"
@@ -29,8 +29,8 @@ class About(StrEnum):
 
 
 TOLD_FIRST = frozenset(set(About) - {About.SEARCH})
-"""What a reader must know before believing the answer: these sentences are warnings, all others
-notes.
+"""Topics that a reader must know before believing the answer: these sentences are warnings, all
+others notes.
 """
 
 

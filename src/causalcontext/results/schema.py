@@ -12,7 +12,7 @@ of its own. What is not allowed raises `ValueError` with one sentence.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from math import inf, isfinite
 from typing import Any
 
@@ -47,22 +47,9 @@ def check(rule: Any, value: Any, where: str = "") -> None:
     expected.
     """
     if isinstance(rule, dict):
-        demand(isinstance(value, dict), value, where or "the file", "a mapping")
-        free = ... in rule
-        for written, inner in (dict.fromkeys(value, rule[...]) if free else rule).items():
-            key = written if free else written.removesuffix("?")
-            path = f"{where}.{key}" if where else key
-            if key in value:
-                check(inner, value[key], path)
-            elif key == written:
-                raise ValueError(f"{path} is missing")
+        _check_mapping(rule, value, where)
     elif isinstance(rule, list | tuple):
-        exact = len(rule) if isinstance(rule, tuple) else None
-        least = int(isinstance(rule, list) and ... in rule)
-        right = isinstance(value, list) and len(value) >= least and exact in (None, len(value))
-        demand(right, value, where, f"a list of {f'{least} or more' if exact is None else exact}")
-        for index, entry in enumerate(value):
-            check(rule[0 if exact is None else index], entry, f"{where}[{index}]")
+        _check_list(rule, value, where)
     elif isinstance(rule, range):
         whole = isinstance(value, int) and not isinstance(value, bool) and value in rule
         most = "" if rule == FROM_0 else f" to {rule.stop - 1}"
@@ -70,12 +57,54 @@ def check(rule: Any, value: Any, where: str = "") -> None:
     elif isinstance(rule, frozenset):
         demand(isinstance(value, str) and value in rule, value, where, "one of the known words")
     elif rule in TYPE_WORDS:
-        right = isinstance(value, (int, float) if rule is float else rule) and (
-            rule is not float or isfinite(value)
-        )
-        demand(right and isinstance(value, bool) == (rule is bool), value, where, TYPE_WORDS[rule])
+        demand(_is_of_type(value, rule), value, where, TYPE_WORDS[rule])
     elif rule is not object:
         rule(value, where)
+
+
+def _check_mapping(rule: dict[Any, Any], value: Any, where: str) -> None:
+    """Check the entries of a mapping: those that the rule names, or all by the rule of `...`.
+
+    A name that ends with "?" may be missing.
+    """
+    demand(isinstance(value, dict), value, where or "the file", "a mapping")
+    entries = dict.fromkeys(value, rule[...]) if ... in rule else rule
+    for written, inner in entries.items():
+        key = written if ... in rule else written.removesuffix("?")
+        path = f"{where}.{key}" if where else key
+        if key in value:
+            check(inner, value[key], path)
+        elif key == written:
+            raise ValueError(f"{path} is missing")
+
+
+def _check_list(rule: list[Any] | tuple[Any, ...], value: Any, where: str) -> None:
+    """Check a list: of a tuple every entry by its own rule, of a list all by its first rule.
+
+    `...` in a list of rules demands one entry or more.
+    """
+    if isinstance(rule, tuple):
+        right = isinstance(value, list) and len(value) == len(rule)
+        demand(right, value, where, f"a list of {len(rule)}")
+        rules: Sequence[Any] = rule
+    else:
+        least = int(... in rule)
+        right = isinstance(value, list) and len(value) >= least
+        demand(right, value, where, f"a list of {least} or more")
+        rules = [rule[0]] * len(value)
+    for index, (inner, entry) in enumerate(zip(rules, value, strict=True)):
+        check(inner, entry, f"{where}[{index}]")
+
+
+def _is_of_type(value: Any, kind: type) -> bool:
+    """True for a value of a type of JSON: a bool is no number, a float may be whole but is
+    finite.
+    """
+    if isinstance(value, bool) or kind is bool:
+        return isinstance(value, bool) and kind is bool
+    if kind is float:
+        return isinstance(value, int | float) and isfinite(value)
+    return isinstance(value, kind)
 
 
 def demand(right: bool, value: Any, where: str, expected: str) -> None:

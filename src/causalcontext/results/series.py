@@ -100,9 +100,8 @@ class SeriesFacts:
     beyond_lags: float | None = (
         None  # p-value of the past beyond the lags, all columns together; None: not tested
     )
-    copies: tuple[
-        int, ...
-    ] = ()  # of a search by tests, the lags of the copies of the context that choose rows
+    # of a search by tests, the lags of the copies of the context that choose rows
+    copies: tuple[int, ...] = ()
     depth: int = 0  # of a search by tests, the longest lag that was conditioned on
 
     def columns(self, names: Sequence[str]) -> tuple[str, ...]:

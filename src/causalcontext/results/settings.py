@@ -94,7 +94,7 @@ LEAST_CURVE_SHARE = 1e-6
 of floating point, not a choice."""
 
 ROUNDING_OF_SQUARES = 1e-20
-"""What counts as rounding of a sum of squares (a share of it): the square of the last digits of
+"""The rounding of a sum of squares (a share of it): the square of the last digits of
 numbers."""
 
 FEWEST_OF_A_LEVEL = 5
@@ -167,8 +167,8 @@ OUTER_SPREAD = 0.67
 quartiles of a normal law."""
 
 ROOT_SHIFT = 0.375
-"""What a count is moved by under its root (counts): 3/8, by Anscombe (1948), which keeps the spread
-of counts even. A formula, not a choice."""
+"""The amount added to a count under its root (counts): 3/8, by Anscombe (1948), which keeps the
+spread of counts even. A formula, not a choice."""
 
 STEP_SHARE = 0.9
 """A curve is called a step if one step explains so much of it (a share of its variance): a matter

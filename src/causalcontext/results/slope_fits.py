@@ -63,8 +63,8 @@ class SlopeComparison(NamedTuple):
     `shares` says that the slopes are shares of the mechanism: 1 is all of it.
     """
 
-    here: Slope
-    there: Slope
+    present_slope: Slope
+    absent_slope: Slope
     p: float
     doubt: str
     shares: bool = False
@@ -101,13 +101,15 @@ def _compare_curves(
     in the one without it.
     """
     rows = compared_rows(result, x, y, present, absent)
-    here, there = (UNKNOWN_SLOPE, UNKNOWN_SLOPE) if rows is None else curve_shares(rows)
+    present_slope, absent_slope = (
+        (UNKNOWN_SLOPE, UNKNOWN_SLOPE) if rows is None else curve_shares(rows)
+    )
     doubt = "" if directed(_endpoints(result, present))[x, y] else "its direction is open"
-    doubt = SHOWN if there.p < STILL_THERE else doubt
-    p = heterogeneity((here, there))[1]
+    doubt = SHOWN if absent_slope.p < STILL_THERE else doubt
+    p = heterogeneity((present_slope, absent_slope))[1]
     if rows is not None and not doubt and p <= UNCHANGED:
         doubt = scale_doubt(rows) or (proxy(result, rows) if is_curved(result) else "")
-    return SlopeComparison(here, there, p, doubt, shares=True)
+    return SlopeComparison(present_slope, absent_slope, p, doubt, shares=True)
 
 
 class RowFits:
@@ -182,10 +184,10 @@ class RowFits:
         one way in one context and the other way in the other, so slopes are also compared with it
         turned. The slopes of the outcome are those given the possible causes.
         """
-        here, there, p = self.slopes_apart(x, y, (present, absent))
-        doubt = SHOWN if there.p < STILL_THERE and not both else ""
+        present_slope, absent_slope, p = self.slopes_apart(x, y, (present, absent))
+        doubt = SHOWN if absent_slope.p < STILL_THERE and not both else ""
         return SlopeComparison(
-            here, there, p, doubt or self.direction_doubt(x, y, (present, absent))
+            present_slope, absent_slope, p, doubt or self.direction_doubt(x, y, (present, absent))
         )
 
     def slopes_apart(self, x: int, y: int, two: tuple[int, int]) -> tuple[Slope, Slope, float]:
@@ -210,8 +212,8 @@ class RowFits:
         for regression in regressions:
             p_values.append(heterogeneity(self.slopes(*regression, two))[1])
             p_values += [heterogeneity(slopes)[1] for slopes in self._turned(*regression, two)]
-        here, there = self.slopes(x, y, self._possible_causes(y, x, two), two)
-        return here, there, float(np.max(p_values))
+        first_slope, second_slope = self.slopes(x, y, self._possible_causes(y, x, two), two)
+        return first_slope, second_slope, float(np.max(p_values))
 
     def direction_doubt(self, x: int, y: int, two: tuple[int, int]) -> str:
         """The reason why x -> y may point the other way, where nothing changes; "" if nothing says
@@ -234,7 +236,8 @@ class RowFits:
         """The slope in one context given the set that decided about the pair; the rows, and the
         size of the set.
         """
-        result, contexts = self.result, self.result.cells.positions
+        result = self.result
+        contexts = result.cells.positions
         given = conditions(result, x, y, context_index)
         near = {
             *given,
@@ -287,7 +290,8 @@ class RowFits:
         Also without an effect of both that may be drawn as their cause: given it, they are linked
         where they are not.
         """
-        result, apart = self.result, list(self.result.cells.differing(*two))
+        result = self.result
+        apart = list(result.cells.differing(*two))
         model = None if result.evidence is None else result.evidence.mechanisms
         if model is None:
             return
@@ -402,10 +406,8 @@ class WindowFits:
     def __init__(self, result: ContextGraphs) -> None:
         self.result = result
         series = series_of(result)
-        nodes = [
-            *window_names(series.variables, series.lags),
-            *series.covariates,
-        ]  # names may be shown otherwise
+        # names may be shown otherwise
+        nodes = [*window_names(series.variables, series.lags), *series.covariates]
         self._rows: dict[tuple[int, int], list[SlopeRow]] = {}
         for row in series.slopes:  # those of a link are in the order of the contexts
             self._rows.setdefault((nodes.index(row.source), nodes.index(row.target)), []).append(
@@ -428,13 +430,18 @@ class WindowFits:
         rows = self._rows.get((x, y))
         if rows is None:
             return UNKNOWN_SLOPE, UNKNOWN_SLOPE, np.nan
-        here, there = (
+        first_slope, second_slope = (
             Slope(row.own, row.own_error, np.nan, int(row.df)) for row in (rows[a], rows[b])
         )
         known = all(
-            context_slope.error > 0.0 and context_slope.df > 0 for context_slope in (here, there)
+            context_slope.error > 0.0 and context_slope.df > 0
+            for context_slope in (first_slope, second_slope)
         )
-        return here, there, heterogeneity((here, there))[1] if known else np.nan
+        return (
+            first_slope,
+            second_slope,
+            heterogeneity((first_slope, second_slope))[1] if known else np.nan,
+        )
 
     def compare_slopes(
         self, x: int, y: int, present: int, absent: int, both: bool = False
@@ -442,12 +449,12 @@ class WindowFits:
         """By regressions inside the contexts; inside a time step both ways, where direction or rows
         are in doubt.
         """
-        here, there, p = self.slopes(x, y, present, absent)
-        if there.error > 0.0 and there.p < STILL_THERE and not both:
-            return SlopeComparison(here, there, p, SHOWN)
+        present_slope, absent_slope, p = self.slopes(x, y, present, absent)
+        if absent_slope.error > 0.0 and absent_slope.p < STILL_THERE and not both:
+            return SlopeComparison(present_slope, absent_slope, p, SHOWN)
         known = self.result.window_moments is not None and self.result.final
         if not known or not {x, y}.issubset(self.mechanics.window.now):
-            return SlopeComparison(here, there, p, "")
+            return SlopeComparison(present_slope, absent_slope, p, "")
         endpoints = _endpoints(self.result, present)
         copies = list(context_nodes(self.result))
         is_directed = bool(directed(endpoints)[x, y])
@@ -462,9 +469,8 @@ class WindowFits:
             ]
             p = float(np.max([p, heterogeneity(back)[1]]))
         doubt = ""
-        if is_directed and self._fixed(
-            y, present
-        ):  # one regression of x on y and its causes, its variance included
+        if is_directed and self._fixed(y, present):
+            # one regression of x on y and its causes, its variance included
             two = stacked([self._moments(y, context_index) for context_index in (present, absent)])
             context = self.result.cells.positions[0]  # a column without moments of its own
             if (
@@ -472,7 +478,7 @@ class WindowFits:
                 > UNCHANGED
             ):
                 doubt = "no change if it points the other way"
-        return SlopeComparison(here, there, p, doubt)
+        return SlopeComparison(present_slope, absent_slope, p, doubt)
 
     def inside(self, x: int, y: int, context_index: int) -> tuple[Slope, int, int]:
         """Given the causes of all contexts."""

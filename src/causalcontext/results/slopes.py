@@ -109,9 +109,8 @@ def corrected(covariance: Floats, errors: Floats, df: int) -> Slope:
         return Slope(np.nan, np.nan, np.nan, df)
     inverse = np.linalg.inv(exact)
     slopes = inverse @ towards
-    left = max(
-        float(covariance[-1, -1] - 2.0 * slopes @ towards + slopes @ inside @ slopes), 0.0
-    )  # but for rounding
+    # but for rounding
+    left = max(float(covariance[-1, -1] - 2.0 * slopes @ towards + slopes @ inside @ slopes), 0.0)
     moved = errors * slopes
     spread = inverse @ (inside * left + np.outer(moved, moved)) @ inverse / df
     return Slope(float(slopes[0]), float(np.sqrt(max(spread[0, 0], 0.0))), np.nan, df)

@@ -4,7 +4,7 @@ conditioning opens.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -46,31 +46,42 @@ def missing_link_words(result: ContextGraphs, x: str, y: str, context_index: int
     opened = [
         z for z in contexts if z not in given and not is_d_separated(links, a, b, (*given, z))
     ]
-    names = listed([graph.names[z] for z in opened], most=MOST_SEPARATORS_NAMED)
     if given:
-        blocked = (
-            "every path between them is blocked by"
-            f" {listed([graph.names[z] for z in given], most=MOST_SEPARATORS_NAMED)}"
-        )
-        return (
-            f"{blocked}, and one is opened by conditioning on {names} as well"
-            if opened
-            else blocked
-        )
+        return _blocked_words(graph, given, opened)
     if not opened:
         return (
             "no path between them is open: neither acts on the other, and they have no common cause"
         )
+    return _opened_words(result, graph, a, b, opened)
+
+
+def _blocked_words(graph: Graph, given: Sequence[int], opened: Sequence[int]) -> str:
+    """The sentence about a pair that a set separates; `opened` are contexts that link it again."""
+    blocked = f"every path between them is blocked by {_named(graph, given)}"
+    if not opened:
+        return blocked
+    return f"{blocked}, and one is opened by conditioning on {_named(graph, opened)} as well"
+
+
+def _opened_words(
+    result: ContextGraphs, graph: Graph, a: int, b: int, opened: Sequence[int]
+) -> str:
+    """The sentence about a pair without a common cause that conditioning on contexts links."""
+    names = _named(graph, opened)
     whole = directed_form(result.union)
-    overall = (
-        "independent overall, but " if whole is not None and is_d_separated(whole, a, b, ()) else ""
-    )
+    is_independent = whole is not None and is_d_separated(whole, a, b, ())
+    overall = "independent overall, but " if is_independent else ""
+    within = f"{graph.names[a]} and {graph.names[b]} are {overall}dependent within contexts, since"
     verb = _both_verb(graph, a, b, opened)
-    within = f"{x} and {y} are {overall}dependent within contexts, since"
     if not verb:
         return f"{within} conditioning on {names} links them"
     effect = "a common effect links its" if len(opened) == 1 else "common effects links their"
     return f"{within} both {verb} {names} and conditioning on {effect} causes"
+
+
+def _named(graph: Graph, positions: Sequence[int]) -> str:
+    """The names of some variables in words."""
+    return listed([graph.names[z] for z in positions], most=MOST_SEPARATORS_NAMED)
 
 
 def _over_time(result: ContextGraphs, graph: Graph, links: Bools, x: str, y: str) -> str:

@@ -15,6 +15,7 @@ from causalcontext.data.columns import Kind
 from causalcontext.data.dataset import Dataset, with_normal_scores
 from causalcontext.data.sufficient_statistics import drop_empty_cells
 from causalcontext.errors import listed
+from causalcontext.graphs.endpoints import Endpoints
 from causalcontext.model_checks.linear_fits import check_table
 from causalcontext.model_checks.violations import (
     CURVES,
@@ -28,6 +29,7 @@ from causalcontext.model_checks.violations import (
     sentence,
 )
 from causalcontext.results.equations import CATEGORY, Scale
+from causalcontext.results.evidence import ScoreEvidence
 from causalcontext.results.kept import answers_of
 from causalcontext.results.series import context_nodes, series_of
 from causalcontext.results.settings import TOO_FEW_LAGS
@@ -38,9 +40,9 @@ if TYPE_CHECKING:
 STRAIGHT = ("linear", "level")
 """Kinds of terms that are no curves."""
 HARMLESS = (TAILS,)
-"""What does not make claims of change false."""
+"""Violations that do not make claims of change false."""
 ENGINE = (OUTLIERS, ROWS)
-"""What matters to a score-based method, which says itself what its own residuals contradict;
+"""Violations that matter to a score-based method, which says itself what its residuals contradict;
 outliers only where it did not look for wrong cells: those that it leaves are part of the noise,
 whose density it knows."""
 
@@ -98,32 +100,45 @@ def find_violations(result: ContextGraphs) -> tuple[Violation, ...]:
     if not result.final:
         return ()
     endpoints = np.stack([result.graphs[value].endpoints for value in result.contexts])
-    kinds: tuple[str, ...] = KINDS
-    data = result.rows
-    if result.evidence is not None:
-        kinds = ENGINE if result.evidence.wrong_cells == "keep" else (ROWS,)
-    elif "model_free" in result.settings.test_traits:
-        kinds = (ROWS,)
-    elif "sees_curves" in result.settings.test_traits:
-        kinds = tuple(kind for kind in KINDS if kind != CURVES)
+    kinds = _kinds_that_matter(result)
     if result.windowed is not None:
-        data = _as_searched(result, result.windowed.columns)
-        beyond = len(data.names) - len(result.names)
-        wide = np.pad(endpoints, ((0, 0), (0, beyond), (0, beyond)))
-        earlier = {*data.names} - {*series_of(result).variables}
-        violations = (
-            whole.without(earlier)
-            for whole in check_table(data, wide)
-            if whole.kind in kinds and whole.kind != ROWS
-        )
-        return tuple(violation for violation in violations if violation is not None)
+        return _violations_of_windows(result, endpoints, kinds - {ROWS})
+    data = result.rows
     if data is None and result.scanned is not None:
         data = drop_empty_cells(result.scanned.data, result.scanned.statistics)[0]
-        kinds = tuple(kind for kind in kinds if kind != ROWS)
+        kinds -= {ROWS}
     if data is None:
         return ()
     data = _as_searched(result, with_normal_scores(data) if by_ranks(result) else data)
     return tuple(violation for violation in check_table(data, endpoints) if violation.kind in kinds)
+
+
+def _kinds_that_matter(result: ContextGraphs) -> frozenset[str]:
+    """The kinds of violations that make answers of the method, or of its test, wrong."""
+    if result.evidence is not None:
+        return frozenset(ENGINE) if result.evidence.wrong_cells == "keep" else frozenset({ROWS})
+    if "model_free" in result.settings.test_traits:
+        return frozenset({ROWS})
+    if "sees_curves" in result.settings.test_traits:
+        return frozenset(KINDS) - {CURVES}
+    return frozenset(KINDS)
+
+
+def _violations_of_windows(
+    result: ContextGraphs, endpoints: Endpoints, kinds: Collection[str]
+) -> tuple[Violation, ...]:
+    """The findings about the columns of windows, without those about variables of the past."""
+    assert result.windowed is not None
+    data = _as_searched(result, result.windowed.columns)
+    beyond = len(data.names) - len(result.names)
+    wide = np.pad(endpoints, ((0, 0), (0, beyond), (0, beyond)))
+    earlier = {*data.names} - {*series_of(result).variables}
+    violations = []
+    for whole in check_table(data, wide):
+        of_now = whole.without(earlier) if whole.kind in kinds else None
+        if of_now is not None:
+            violations.append(of_now)
+    return tuple(violations)
 
 
 def _as_searched(result: ContextGraphs, data: Dataset) -> Dataset:
@@ -158,20 +173,32 @@ def slopes_mislead(result: ContextGraphs, near: Collection[str], effects: Collec
             "the lags are too few: the past beyond them still tells something (a trend does that,"
             " too)"
         )
-    said = () if result.evidence is None else result.evidence.contradictions
-    for kind, words in UNEXPLAINED.items():
-        for columns in (columns for other, columns in said if other == kind):
-            where = sorted(near if not columns else set(columns).intersection(near))
-            if where:
-                return f"the model is wrong ({words} at {listed(where)})"
+    contradiction = _contradiction(result.evidence, near)
+    if contradiction:
+        return contradiction
     checks = answers_of(result).violations
     if checks is None and result.evidence is not None:
         return "the model checks were not made: diagnose()"
     for violation in checks or ():
+        if violation.kind in HARMLESS:
+            continue
         concerned = effects if violation.kind == ROWS else near
-        here = [column for column in violation.columns if column in concerned]
-        if here and violation.kind not in HARMLESS:
-            return f"the model is wrong ({violation.kind} at {listed(here)})"
+        columns = [column for column in violation.columns if column in concerned]
+        if columns:
+            return f"the model is wrong ({violation.kind} at {listed(columns)})"
+    return ""
+
+
+def _contradiction(evidence: ScoreEvidence | None, near: Collection[str]) -> str:
+    """The reason that a search by scores gives itself: its residuals contradict its model."""
+    contradictions = () if evidence is None else evidence.contradictions
+    for kind, words in UNEXPLAINED.items():
+        for other_kind, columns in contradictions:
+            if other_kind != kind:
+                continue
+            where = sorted(set(columns).intersection(near) if columns else near)
+            if where:
+                return f"the model is wrong ({words} at {listed(where)})"
     return ""
 
 

@@ -159,6 +159,8 @@ def _in_words(edges: Sequence[tuple[int, str]], values: Sequence[Any]) -> list[s
     for r, edge in edges:
         where.setdefault(edge, []).append(r)
     return [
-        edge if len(own) == len(values) else f"{edge} [{', '.join(str(values[r]) for r in own)}]"
-        for edge, own in sorted(where.items())
+        edge
+        if len(contexts_with_edge) == len(values)
+        else f"{edge} [{', '.join(str(values[r]) for r in contexts_with_edge)}]"
+        for edge, contexts_with_edge in sorted(where.items())
     ]

@@ -1,4 +1,4 @@
-"""What is installed with the core and is no part of it, a line for each name and each command.
+"""The parts that are installed beside the core, a line for each name and each command.
 
 The core imports nothing of the lab and of the app. What asks for one of these names gets it from
 where this list says that it is.
@@ -26,7 +26,10 @@ COMMANDS = {
 
 
 def named(name: str) -> Any:
-    """What a name of `causalcontext` stands for; an `AttributeError` where there is none."""
+    """The module, or the object in one, that a name of `causalcontext` stands for.
+
+    Another name is an `AttributeError`.
+    """
     if name not in NAMES:
         raise AttributeError(f"module 'causalcontext' has no attribute {name!r}")
     return at(NAMES[name])
@@ -40,5 +43,5 @@ def command(name: str) -> Any:
 def at(address: str) -> Any:
     """A module, or what has a name in it: `package.module` or `package.module:name`."""
     module, _, name = address.partition(":")
-    found = import_module(module)
-    return getattr(found, name) if name else found
+    imported = import_module(module)
+    return getattr(imported, name) if name else imported

@@ -58,9 +58,8 @@ def propose_bends(model: FittedModel) -> tuple[list[BasisFunction], set[int]]:
     design, data = model.design, model.design.data
     apart = _apart(design)
     tried = {}
-    for node in range(
-        data.responses
-    ):  # those whose mechanism changes with a context, and has causes that may bend
+    for node in range(data.responses):
+        # those whose mechanism changes with a context, and has causes that may bend
         if (
             data.kind[node] != NUMBER
             or not design.may[node, 0]

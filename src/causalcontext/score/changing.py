@@ -53,11 +53,11 @@ class Table:
         return np.asarray((values - values.mean()) / (spread if spread > 0.0 else 1.0))
 
     def is_number(self, position: int) -> bool:
-        """Whether a column holds numbers."""
+        """True if a column holds numbers."""
         return position not in self.data.contexts.positions and self.data.kinds[position].is_number
 
     def in_groups(self, position: int) -> bool:
-        """Whether mechanisms change with a column as it is, not with a cut of it."""
+        """True if mechanisms change with a column as it is, not with a cut of it."""
         return not self.is_number(position) or np.unique(self.values(position)).size <= MOST_GROUPS
 
     def levels(self, position: int) -> list[Floats]:
@@ -120,7 +120,7 @@ def responses_of(
 
 
 def _searched(table: Table, position: int) -> bool:
-    """Whether a column is part of the system: contexts that are made out of a column are not."""
+    """True if a column is part of the system: contexts that are made out of a column are not."""
     contexts = table.data.contexts
     return position not in contexts.positions or contexts.source_of(position) is None
 

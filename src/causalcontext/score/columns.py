@@ -78,9 +78,8 @@ def make_columns(
     start = 0
     for part in own:
         products = np.zeros((1, len(part), len(part)))
-        add_cross_products(
-            raw[start : start + len(part)], products[0]
-        )  # without the threads of a BLAS
+        # without the threads of a BLAS
+        add_cross_products(raw[start : start + len(part)], products[0])
         mirror(products)
         gram = products[0]
         here = (
@@ -289,9 +288,8 @@ def moments_of(
                 continue
             own = part.mean(axis=1)
             away = own - means[r]
-            for begin in range(
-                0, size, ROWS_AT_A_TIME
-            ):  # a copy of all rows would be as large as the columns
+            for begin in range(0, size, ROWS_AT_A_TIME):
+                # a copy of all rows would be as large as the columns
                 centred = np.ascontiguousarray(
                     part[:, begin : begin + ROWS_AT_A_TIME] - own[:, None]
                 )

@@ -139,7 +139,7 @@ def words_about_constants(table: Dataset, found: Mapping[int, tuple[int, ...]]) 
 
 
 def _is_coarse_elsewhere(table: Dataset, place: int, constant: Sequence[int]) -> bool:
-    """Whether a number has few values in the contexts where it varies."""
+    """True if a number has few values in the contexts where it varies."""
     away = complete_rows(table) & ~np.isin(table.codes, constant)
     return any(place in few.columns for few in few_valued(some_rows(table, away)))
 

@@ -55,7 +55,7 @@ MOST_IN_PAIRS = 30
 
 
 def looks_curved(design: ScoreDesign, model: FittedModel, need: float) -> tuple[bool, float]:
-    """Whether curves and products would gain so much in a model without curves, one a regression,
+    """True if curves and products would gain so much in a model without curves, one a regression,
     prices paid.
 
     Then what curves of earlier variables would gain: these need nothing else to change.
@@ -236,7 +236,7 @@ def _products(design: ScoreDesign, model: FittedModel) -> Iterator[float]:
 
 
 def _for_contexts(design: ScoreDesign, model: FittedModel) -> bool:
-    """Whether a product explains one end of a link better than a slope of the other end that
+    """True if a product explains one end of a link better than a slope of the other end that
     changes with the context.
 
     A context that follows z hides the product of x and z: no residual is left of it, and links turn
@@ -466,9 +466,8 @@ def interaction_gains(codes: Ints, classes: int, one: Floats, other: Floats) -> 
     score = (products @ left) ** 2 / np.maximum(
         (products * products) @ (left * left), SMALLEST_SCATTER
     )
-    gains = np.where(
-        few, 0.0, 0.5 * (1.0 - 1.0 / classes) * score.sum(axis=1)
-    )  # one class is what the others leave
+    # one class is what the others leave
+    gains = np.where(few, 0.0, 0.5 * (1.0 - 1.0 / classes) * score.sum(axis=1))
     return np.asarray(gains.reshape(len(one), len(other)))
 
 

@@ -107,7 +107,7 @@ class CutProfile:
 
     @property
     def verdict(self) -> str:
-        """Whether there is a cut."""
+        """True if there is a cut."""
         if self.gain > self.demand:
             return "cut"
         return "smooth change" if self.smooth > self.demand and self.gain <= 0.0 else "undecided"
@@ -335,9 +335,8 @@ def products_at(columns: CutColumns, order: Ints, first: Ints) -> Floats:
     gram = still @ still.T
     places = np.concatenate([np.arange(p), [p + k]])
     out[:, places[:, None], places] = gram
-    out[:, p : p + k, places] = sums[
-        :, :, 1 : p + 2
-    ]  # the others are centred: nothing to take away
+    # the others are centred: nothing to take away
+    out[:, p : p + k, places] = sums[:, :, 1 : p + 2]
     out[:, places, p : p + k] = np.swapaxes(sums[:, :, 1 : p + 2], 1, 2)
     totals = sums[:, :, 0]
     out[:, p : p + k, p : p + k] = sums[:, :, p + 2 :] - totals[:, :, None] * totals[:, None, :] / n

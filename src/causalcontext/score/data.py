@@ -110,9 +110,8 @@ class ScoreData:
     nodes: int
     # whether rows are windows of a time series: names have lags, and one order serves all cells
     is_window: bool
-    treated: Mapping[int, Treated] = field(
-        default_factory=dict
-    )  # by position, what is done with coarse columns
+    # by position, what is done with coarse columns
+    treated: Mapping[int, Treated] = field(default_factory=dict)
     # by variable, the group of every level of a context whose levels are partly alike: as an effect
     # the context has these groups for classes
     groups: Mapping[int, Ints] = field(default_factory=dict)
@@ -129,8 +128,8 @@ class ScoreData:
 
     @property
     def causes(self) -> int:
-        """How many candidates system variables have: these change with a context instead of taking
-        it for a parent.
+        """The number of candidates that system variables have: these change with a context instead
+        of taking it for a parent.
         """
         return len(self.table.system)
 
@@ -259,7 +258,7 @@ class ScoreData:
 
     @property
     def orders(self) -> int:
-        """How many orders there are; one for all windows of a time series."""
+        """The number of orders; one for all windows of a time series."""
         return 1 if self.is_window else orders_of(self.contexts, len(self.context_variables))
 
     @property
@@ -268,7 +267,7 @@ class ScoreData:
         return float(self.n.sum())
 
     def has_density(self, variable: int) -> bool:
-        """Whether the noise of a number may have another density than the Gaussian one."""
+        """True if the noise of a number may have another density than the Gaussian one."""
         own = self.treated.get(int(self.position[variable]))
         return own is None or own.widths.size > 0
 
@@ -320,9 +319,8 @@ class ScoreData:
                     codes[place] = np.where(np.isclose(x, empty, 0.0, 1e-9), NO_NUMBER, numbers)
             else:
                 codes[place] = self.groups[place][own] if place in self.groups else own
-            if (
-                self.kind[place] == ORDERED
-            ):  # normal scores of the levels over all rows, in standard units
+            if self.kind[place] == ORDERED:
+                # normal scores of the levels over all rows, in standard units
                 levels = np.asarray(table.columns[column], dtype=np.float64)[complete_rows(table)]
                 scores = gaussian_ranks(levels)
                 by_level = np.zeros(int(self.classes[place]))
@@ -377,9 +375,8 @@ class ScoreData:
         for j in np.flatnonzero(self.kind == NUMBER).tolist():
             gaps = np.diff(np.sort(values[j]))
             gaps = gaps[gaps > 0.0]
-            if (
-                0 < len(gaps) < MOST_DISTINCT * values.shape[1] - 1 and gaps.min() > SMALLEST_GAP
-            ):  # values repeat
+            if 0 < len(gaps) < MOST_DISTINCT * values.shape[1] - 1 and gaps.min() > SMALLEST_GAP:
+                # values repeat
                 gap[j] = gaps.min()
         weight = self.table.share * (len(usable) / max(len(usable[::step]), 1))
         return replace(self, values=values, codes=codes, cells=cells, gap=gap, weight=weight)
@@ -491,8 +488,8 @@ def score_data(
 
 
 def orders_of(cells: int, contexts: int) -> int:
-    """How many orders a table has: one per cell, but of many combinations of several contexts one
-    for all.
+    """The number of orders of a table: one per cell, but of many combinations of several contexts
+    one for all.
     """
     return cells if contexts <= 1 or cells <= MOST_CELLS_EXACT else 1
 

@@ -175,9 +175,8 @@ class ScoreDesign:
         basic = np.bincount(
             self.owner, weights=self._facts[PLAIN][0][BASIC, : self.size], minlength=data.candidates
         )
-        self.most_required = (
-            int((self.required @ basic).max(initial=0)) + 2
-        )  # one to spare: a family may fall apart
+        # one to spare: a family may fall apart
+        self.most_required = int((self.required @ basic).max(initial=0)) + 2
         self.rows = _fit_rows(self)
         self.memory, self.covariances = memory or self.new_memory(), self.new_rows()
         self._forget_blocks()
@@ -303,7 +302,7 @@ class ScoreDesign:
         return self._facts[int(self._blocks[0][block, DESIGN])][0]
 
     def bits(self, block: int) -> int:
-        """How many values there are at some of which a column of a block may live, 0 for plain
+        """The number of values at some of which a column of a block may live, 0 for plain
         columns.
         """
         return int(self._blocks[0][block, BITS])
@@ -401,9 +400,8 @@ class ScoreDesign:
         )
         facts = [bits, int(np.clip(spare, -1, most_columns(n, True))), design, identity]
         place = q - len(data.readers)
-        choice = (
-            log(len(self._merged(data.merged[place][0]))) if place >= 0 else 0.0
-        )  # among ways to merge values
+        # among ways to merge values
+        choice = log(len(self._merged(data.merged[place][0]))) if place >= 0 else 0.0
         start = -0.5 * n * (1.0 + log(2.0 * pi)) - price * (1.0 + len(apart)) - choice
         paid = _padded(cost + self._facts[design][2][: len(cost)], self._widest)
         return (

@@ -97,9 +97,8 @@ def run_score(
     coarse = {column for one in few for column in one.columns}
     cleaned = None
     flags = cache(partial(flag_cells, data.table, ends, coarse))
-    if asks_for_scales(
-        explored
-    ):  # wrong rows look like an uneven spread, whose search takes seconds there
+    if asks_for_scales(explored):
+        # wrong rows look like an uneven spread, whose search takes seconds there
         cleaned = _cleaned(data, (explored, transform, treatment), few, effort, flags, even=True)
         explored = explore_uneven(explored, effort) if cleaned is None else explored
     if cleaned is None:

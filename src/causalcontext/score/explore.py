@@ -86,9 +86,8 @@ class Explored:
     # what makes the score one of the columns as they are, in standard units: slopes of normal
     # scores, and shares of values of coarse columns
     charge: float = 0.0
-    scales_gain: float = (
-        np.nan
-    )  # what mechanisms with an uneven spread add to the score; NaN if they were not taken
+    # what mechanisms with an uneven spread add to the score; NaN if they were not taken
+    scales_gain: float = np.nan
     straight: Explored | None = None  # what was found without curves, if this was found with them
     # whether curves are bends in place of contexts alone: these pay one by one, not as a class
     instead: bool = False
@@ -161,7 +160,7 @@ def explore_uneven(even: Explored, effort: Effort) -> Explored:
 
 
 def asks_for_scales(even: Explored) -> bool:
-    """Whether residuals contradict the model, or those of straight lines have an uneven spread, and
+    """True if residuals contradict the model, or those of straight lines have an uneven spread, and
     the table is small.
 
     In large ones the residual checks still say that the spread is uneven.
@@ -407,9 +406,8 @@ def _curved(straight: Explored, effort: Effort) -> Explored | None:
     if not design.curved.any():
         design = ScoreDesign(data, options, True)
     need = price_of_class(data, True, False)
-    numbers = bool(
-        (data.kind[: data.responses] == NUMBER).all()
-    )  # categories hide curves from a quick look
+    # categories hide curves from a quick look
+    numbers = bool((data.kind[: data.responses] == NUMBER).all())
     sure = options.curves == "always"
     if not sure and numbers:
         curved, certain = looks_curved(design, plain, PROMISE * need)

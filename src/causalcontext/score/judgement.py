@@ -93,9 +93,8 @@ class Directed:
         turns = self.agreed.any(axis=0) & self.agreed.any(axis=0).T & doubted
         agreed = place(self.agreed & ~turns)
         alternatives = [other.links for other in (self.model, *self.near)]
-        for cause, effect in np.argwhere(
-            self.margin < CLEAR_MARGIN
-        ).tolist():  # the best one, each such link turned
+        for cause, effect in np.argwhere(self.margin < CLEAR_MARGIN).tolist():
+            # the best one, each such link turned
             turned = self.model.links.copy()
             turned[:, effect, cause] = turned[:, cause, effect]
             turned[:, cause, effect] = False
@@ -147,7 +146,7 @@ def _extendable(edges: Bools, evidence: Evidence, best: Bools, margin: Floats) -
         return Marks(endpoints, inferred, undecided)
 
     def are_extendable(number: int) -> bool:
-        """Whether every graph has an extension without a new collider then."""
+        """True if every graph has an extension without a new collider then."""
         return all(map(has_extension, marks(number).endpoints))
 
     if not colliders or are_extendable(0):
@@ -301,9 +300,8 @@ def judge(
         np.where(forward, each[:, second, first], each[:, first, second])
         for each in (difference, strength)
     )
-    made = (own >= data.candidates)[first] | (own >= data.candidates)[
-        second
-    ]  # what is known is not about thresholds
+    # what is known is not about thresholds
+    made = (own >= data.candidates)[first] | (own >= data.candidates)[second]
     judged = ~np.isnan(gain) | (present & ~made)
     decision = np.where(present, Decision.PRESENT, Decision.ABSENT)
     decision[:, data.links.rule_out(first, second) & ~made] = Decision.FORBIDDEN
@@ -367,9 +365,8 @@ def _judge_causes(
                 for place, c in enumerate(part.columns)
                 if cause in (about[OWNER, c], about[PARTNER, c])
             ]
-            if (
-                len(mine) == 1 and not about[CURVED, part.columns[mine[0]]]
-            ):  # a straight line, whose slope has a sign
+            if len(mine) == 1 and not about[CURVED, part.columns[mine[0]]]:
+                # a straight line, whose slope has a sign
                 size *= float(np.sign(whole[2 + mine[0]]) or 1.0)
         else:
             size = np.sqrt(
@@ -428,9 +425,8 @@ def _correct_for_products(
     wanted = []
     for place, (node, part) in enumerate(tasks):
         about = design.about(part.block)
-        may = np.append(
-            model.before(node, part.mask) & design.allowed[node], True
-        )  # the last one: no partner
+        # the last one: no partner
+        may = np.append(model.before(node, part.mask) & design.allowed[node], True)
         inside = np.arange(about.shape[1]) < int(design.first[-1]) << design.bits(part.block)
         taken = np.isin(np.arange(about.shape[1]), part.columns)
         usable = inside & ~taken & may[about[OWNER]] & may[about[PARTNER]]
@@ -455,9 +451,8 @@ def _correct_for_products(
         extras[place, cause] = -np.inf, 0.0
         if count:
             best = int(np.argmax(more[:, 0]))
-            share = (
-                1.0 - more[best, 1] / alone[1] if alone[1] > 0.0 else 0.0
-            )  # categories have no variance
+            # categories have no variance
+            share = 1.0 - more[best, 1] / alone[1] if alone[1] > 0.0 else 0.0
             extras[place, cause] = more[best, 0] - alone[0], max(float(share), 0.0)
 
 

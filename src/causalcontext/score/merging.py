@@ -141,9 +141,8 @@ class Merger:
         new = self.trees(place)
         if self._clock.late:
             return list(old)
-        self.scores(
-            [(node, mask) for node, tree in enumerate(old) for mask, _, _ in tree], place
-        )  # all at once
+        # all at once
+        self.scores([(node, mask) for node, tree in enumerate(old) for mask, _, _ in tree], place)
         return [
             two if self._best(node, two, place) > self._best(node, one, place) + 1e-6 else one
             for node, (one, two) in enumerate(zip(old, new, strict=True))

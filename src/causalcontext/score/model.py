@@ -88,9 +88,8 @@ class FittedModel:
     score: float  # the penalised log-likelihood of the table in pooled standard units
     # shape (K, nodes): every node comes after its parents; all orders agree up to the context
     orders: Ints
-    parts: tuple[
-        tuple[Part, ...], ...
-    ]  # the regressions of every node: one, or one for every block of a partition
+    # the regressions of every node: one, or one for every block of a partition
+    parts: tuple[tuple[Part, ...], ...]
     design: ScoreDesign  # what the columns and blocks are
 
     @cached_property
@@ -363,9 +362,8 @@ def _scale(data: ScoreData, raw: ScoreData, node: int) -> Scale:
     count = PLACES if data.causes <= MANY_VARIABLES else FEW_PLACES
     values = raw.values[own] * raw.scale[own] + raw.centre[own]
     places = even_quantiles(values, count)
-    if (
-        position in data.treated and len(seen := np.unique(values)) <= MOST_ORDERED
-    ):  # steps of a finer number
+    if position in data.treated and len(seen := np.unique(values)) <= MOST_ORDERED:
+        # steps of a finer number
         steps = tuple(float(data.values[node][values == value][0]) for value in seen)
         return Scale(plain.NUMBER, 0.0, 1.0, tuple(seen.tolist()), steps)
     if position in data.treated and np.isfinite(limit := data.treated[position].limit):

@@ -42,23 +42,23 @@ class Clock:
 
     @property
     def is_limited(self) -> bool:
-        """Whether there is a time limit."""
+        """True if there is a time limit."""
         return self._deadline is not None
 
     @property
     def late(self) -> bool:
-        """Whether to stop."""
+        """True if the search must stop."""
         if self._deadline is not None and time.monotonic() >= self._deadline:
             self.flag[0] = 1
         return bool(self.flag[0])
 
     @property
     def is_overdue(self) -> bool:
-        """Whether even what belongs to any model is to stop."""
+        """True if even steps that belong to any model must stop."""
         return self._deadline is not None and time.monotonic() >= self._deadline + GRACE
 
     def skips(self, what: str) -> bool:
-        """Whether there is no time left for something, which is written down then."""
+        """True if there is no time left for something, which is written down then."""
         if self.late and what not in self.cut:
             self.cut.append(what)
         return self.late
@@ -87,9 +87,8 @@ class Clock:
         """
         while True:
             try:
-                following = (
-                    self.flag
-                )  # the next flag to be raised, and seconds until then, if known
+                # the next flag to be raised, and seconds until then, if known
+                following = self.flag
                 left = None
                 if self.flag[0]:
                     following = self.overdue
@@ -183,7 +182,7 @@ class ScoreOptions:
         )
 
     def curves_offered(self, variables: int) -> bool:
-        """Whether mechanisms of a table with so many variables may be curved."""
+        """True if mechanisms of a table with so many variables may be curved."""
         return self.curves != "never" and variables <= MOST_CURVED_VARIABLES
 
     def parent_price(self, variables: int) -> float:

@@ -47,9 +47,8 @@ def drawn_orders(result: ContextGraphs) -> OrderDraws | str:
     table, _ = by_name(result.rows)
     links = result.settings.knowledge.links(result.names)
     data = score_data(table, gather_statistics(table, "listwise"), links)
-    if (
-        result.evidence is not None and result.evidence.mechanisms is not None
-    ):  # contexts in order as in the model
+    if result.evidence is not None and result.evidence.mechanisms is not None:
+        # contexts in order as in the model
         scales = zip(result.names, result.evidence.mechanisms.scales, strict=True)
         data = data.with_ordered_contexts([name for name, scale in scales if scale.kind == ORDERED])
     if data.nodes > MOST_NODES:

@@ -50,7 +50,7 @@ QUICK = 14
 
 
 def is_quick(orders: int, variables: int, contexts: int) -> bool:
-    """Whether the exact search, with so many orders, system variables and context variables, is the
+    """True if the exact search, with so many orders, system variables and context variables, is the
     quicker one.
     """
     return _size(orders, variables, contexts) <= QUICK
@@ -84,9 +84,8 @@ def all_scores(
     best = np.full((count, nodes, 1 << nodes), -np.inf)
     found = np.zeros(best.shape, dtype=np.int64)
     pool = np.zeros((1 + (8 << nodes), 1 + workspace.width), dtype=np.int64)
-    tasks = np.ascontiguousarray(
-        np.argwhere(slots.may[:, 1 + slots.owner].T)
-    )  # of one layout for the kernel
+    # of one layout for the kernel
+    tasks = np.ascontiguousarray(np.argwhere(slots.may[:, 1 + slots.owner].T))
     done = 0
     while done < len(tasks):
         if stop():

@@ -101,9 +101,8 @@ def treatments(
             found.append(
                 _treated(HEAPS, data, [few for few in coarse if few not in heaped], heaped)
             )
-        if limits := limits_of(
-            data, coarse, anywhere=True
-        ):  # hurdles, other coarse columns by normal scores
+        if limits := limits_of(data, coarse, anywhere=True):
+            # hurdles, other coarse columns by normal scores
             scores = found[1]
             treated = {
                 place: own._replace(hurdle=limits[place].value) if place in limits else own

@@ -151,9 +151,8 @@ def without_wrong_cells(
     most = 0.5 * (found.gain + np.log(2.0 * np.pi) * flags.wrong.sum()) + wide_density(
         flags.away, flags.wrong
     )
-    if most < cost_of_names(flags.wrong) or effort.clock.skips(
-        "wrong cells"
-    ):  # even if all noise were Gaussian
+    if most < cost_of_names(flags.wrong) or effort.clock.skips("wrong cells"):
+        # even if all noise were Gaussian
         return None
     if dependence(found.away, found.wrong) > MOST_DEPENDENT:  # uneven noise, or curves
         return None
@@ -333,17 +332,15 @@ def flag_cells(table: Dataset, ends: Ints | None = None, but: Container[int] = (
         wrong[group], law, lower = _flagged(away[group], whole=ends is None)
         laws.append(law)
         gain += lower
-    if (
-        ends is not None
-    ):  # the number of the cell of the series that every cell of the windows is, shape (n, q)
+    if ends is not None:
+        # the number of the cell of the series that every cell of the windows is, shape (n, q)
         names, lags = zip(*(split(table.names[c]) for c in columns.tolist()), strict=True)
         variable = np.array([names.index(name) for name in names])
         cells = (ends[:, None] - np.array(lags)) * len(names) + variable
         votes = np.bincount(cells.ravel(), wrong.ravel())
         seen = np.bincount(cells.ravel())
-        wrong = np.asarray(2.0 * votes[cells] >= seen[cells]) & (
-            votes[cells] > 0
-        )  # in all windows, or in none
+        # in all windows, or in none
+        wrong = np.asarray(2.0 * votes[cells] >= seen[cells]) & (votes[cells] > 0)
         gain /= 1 + max(lags)
     for group, (mean, precision) in zip(groups, laws, strict=True):
         expected[group] = mean + _completed(away[group] - mean, precision, wrong[group])[0]

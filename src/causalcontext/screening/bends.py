@@ -24,6 +24,8 @@ from causalcontext.screening.relations import (
     some_rows,
 )
 from causalcontext.screening.settings import (
+    COPY_SLOPE_WITHIN,
+    EXACT_CONSTANT,
     EXACT_RESIDUAL,
     EXACT_SURFACE_RESIDUAL,
     FEWEST_DIFFERENT_VALUES,
@@ -31,6 +33,7 @@ from causalcontext.screening.settings import (
     FEWEST_ROWS_OF_A_RELATION,
     FEWEST_ROWS_OF_A_SURFACE,
     FIRST_ROWS_OF_A_NUMBER,
+    LARGEST_LOGARITHM,
     LARGEST_MISFIT_OF_A_SURFACE_GLANCE,
     LARGEST_ROUGHNESS_BY_ROWS,
     LARGEST_SQUARES_LEFT_BY_ROUNDING,
@@ -44,6 +47,7 @@ from causalcontext.screening.settings import (
     MOST_ROWS_OF_A_CURVE_GLANCE,
     ROWS_OF_A_SURFACE_GLANCE,
     SHARE_AT_ENDS_OF_A_CURVE,
+    SMALL_CONSTANT,
 )
 
 
@@ -104,7 +108,7 @@ def line_plainness(columns: Columns, value: int, of: int) -> dict[int, int]:
     plain = dict[int, int]()
     for column, upper, lower in ((value, y, x), (of, x, y)):
         slope, constant = (float(number) for number in np.polyfit(lower, upper, 1))
-        is_through_zero = abs(constant) < 1e-6 * float(np.abs(upper).max())
+        is_through_zero = abs(constant) < EXACT_CONSTANT * float(np.abs(upper).max())
         plain[column] = 2 * (is_short(slope) and (is_through_zero or is_short(constant)))
     return plain
 
@@ -263,7 +267,7 @@ def curve_words(columns: Columns, value: int, of: int) -> str:
                 return words.format(name) + ending(left)
     if y.min() > 0.0 and _line_left(np.log(y), x) < LARGEST_TRACE**2:
         return f"is an exponential of {name}"
-    if np.abs(y).max() < 50.0 and _line_left(np.exp(y), x) < LARGEST_TRACE**2:
+    if np.abs(y).max() < LARGEST_LOGARITHM and _line_left(np.exp(y), x) < LARGEST_TRACE**2:
         return f"is a logarithm of {name}"
     both = standard(np.array([y, x]))
     left = _left(both[0], _powers(both[1]))
@@ -275,11 +279,10 @@ def curve_words(columns: Columns, value: int, of: int) -> str:
 def _line_words(y: Floats, x: Floats, name: str, exact: bool) -> str:
     """A line in words: 1.8 celsius + 32."""
     slope, constant = (float(number) for number in np.polyfit(x, y, 1))
-    if np.isclose(slope, 1.0, atol=1e-9 if exact else 2e-3) and abs(np.mean(y - x)) < 1e-2 * np.std(
-        y
-    ):
+    is_close = abs(np.mean(y - x)) < SMALL_CONSTANT * np.std(y)
+    if is_close and np.isclose(slope, 1.0, atol=1e-9 if exact else COPY_SLOPE_WITHIN):
         return f"is a copy of {name}"
-    negligible = float(1e-6 * np.abs(y).max() if exact else 0.01 * y.std())
+    negligible = float(EXACT_CONSTANT * np.abs(y).max() if exact else SMALL_CONSTANT * y.std())
     return f"= {linear_words([(slope, name)], constant, negligible, 4 if exact else 3)}"
 
 

@@ -275,9 +275,8 @@ def _is_constant(values: Values) -> bool:
         return False
     low = float(values.min())
     high = float(values.max())
-    return high - low <= ROUNDING_SHARE_OF_LARGEST * max(
-        abs(low), abs(high)
-    )  # False where one is infinite
+    # False where one is infinite
+    return high - low <= ROUNDING_SHARE_OF_LARGEST * max(abs(low), abs(high))
 
 
 def _why_no_number(name: str, values: Values, gaps: bool, series: bool) -> LeftOut | None:

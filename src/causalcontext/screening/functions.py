@@ -295,9 +295,10 @@ def _is_of_regression(columns: Columns, relation: Relation, column: int) -> bool
         np.abs(covariance[len(others) + 1 :] - covariance[0])
         < ROUNDING_OF_COVARIANCES * spread[len(others) + 1 :, None]
     )
+    # and no copy of the column
     is_other = (values[len(others) + 1 :] - values[0]).std(
         axis=1
-    ) > LARGEST_DIFFERENCE_OF_A_COPY * spread[0]  # and no copy of the column
+    ) > LARGEST_DIFFERENCE_OF_A_COPY * spread[0]
     return bool(related.sum() == 1 or (missed.all(axis=1) & is_other).any())
 
 

@@ -18,6 +18,7 @@ from causalcontext.errors import listed
 from causalcontext.kernels.arrays import Bools, Floats
 from causalcontext.screening.relations import Columns, Relation, is_short, number_words, some_rows
 from causalcontext.screening.settings import (
+    EXACT_CONSTANT,
     EXACT_RESIDUAL,
     FEWEST_ROWS_OF_A_RELATION,
     LARGEST_MISFIT_OF_ROUNDING,
@@ -33,6 +34,7 @@ from causalcontext.screening.settings import (
     PLAIN_NUMBER_WITHIN,
     ROWS_OF_A_SEARCH,
     SLACK_OF_HALF_A_STEP,
+    SMALL_CONSTANT,
     SPARE_ROWS_OF_A_REGRESSION,
     STANDARD_ERRORS_BEYOND_HALF_A_STEP,
     WEIGHTS_ALIKE_WITHIN,
@@ -341,8 +343,8 @@ class _Fitted:
         high = self.values[0].max()
         levels = [np.unique(column[:ROWS_OF_A_SEARCH]).size for column in self.values[1:]]
         sums_to_one = (
-            abs(self.intercept - high) < 1e-6
-            and np.allclose(self.slopes, -1.0, atol=1e-6)
+            abs(self.intercept - high) < EXACT_CONSTANT
+            and np.allclose(self.slopes, -1.0, atol=EXACT_CONSTANT)
             and low == 0.0
         )
         return max(levels) <= 2 and len(self.parts) > 1 and not sums_to_one
@@ -382,9 +384,8 @@ class _Fitted:
         for position, term in enumerate((self.value, *self.parts)):
             constant, weights = self._solved(position)
             short = self.fit == Fit.EXACT and all(is_short(weight) for weight in weights)
-            is_sum = bool((weights > 0.0).all()) and abs(constant) < 1e-6 * float(
-                np.abs(self.values[position]).max()
-            )
+            rounding = EXACT_CONSTANT * float(np.abs(self.values[position]).max())
+            is_sum = bool((weights > 0.0).all()) and abs(constant) < rounding
             plain[term.column] = 2 * short + is_sum
         return plain
 
@@ -424,12 +425,12 @@ class _Fitted:
             near = PLAIN_NUMBER_WITHIN if self.fit == Fit.EXACT else 3.0 * PLAIN_NUMBER_WITHIN
             return f"= {_product(columns, others, np.exp(constant), near)}{ending}"
         terms = [(weight, columns.names[term.column]) for term, weight in others]
-        digits = 4 if self.fit == Fit.EXACT else 3
-        negligible = (
-            1e-6 * np.abs(self.values[position]).max()
-            if digits == 4
-            else 0.01 * self.values[position].std()
-        )
+        if self.fit == Fit.EXACT:
+            digits = 4
+            negligible = EXACT_CONSTANT * np.abs(self.values[position]).max()
+        else:
+            digits = 3
+            negligible = SMALL_CONSTANT * self.values[position].std()
         return f"= {linear_words(terms, constant, float(negligible), digits)}{ending}"
 
 

@@ -430,9 +430,8 @@ def _numbers_of_texts(
             continue
         used = np.bincount(cells.codes[cells.codes >= 0], minlength=len(cells.levels)) > 0
         texts = [level for level, here in zip(cells.levels, used.tolist(), strict=True) if here]
-        if (
-            str not in cells.families and len(texts) <= LEVELS_IN_ANY_TABLE
-        ):  # a category of a few numbers
+        if str not in cells.families and len(texts) <= LEVELS_IN_ANY_TABLE:
+            # a category of a few numbers
             continue
         read = text_numbers(name, texts, asked.decimal, asked.convert)
         if read is None:

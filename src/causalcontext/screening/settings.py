@@ -182,6 +182,24 @@ EXACT_RESIDUAL = 1e-6
 """The residual of an exact function (standard deviations of the column): rounding errors of
 logarithms stay below 1e-9, and single precision below 1e-6. Neither half nor double was tried."""
 
+EXACT_CONSTANT = 1e-6
+"""The constant of an exact sum that is rounding, and is not written (a share of the largest number
+of the column; of shares that sum to one, the distance of their coefficients from whole numbers).
+Chosen, not measured; it is `EXACT_RESIDUAL` in units of the column."""
+
+SMALL_CONSTANT = 0.01
+"""The constant of a sum that is nearly exact, and is not written (standard deviations of the
+column); also the distance of means between which a column is called a copy of another. A matter of
+words, not of method."""
+
+COPY_SLOPE_WITHIN = 2e-3
+"""The distance from 1 of the slope of a column that is called a copy of another (a share). A matter
+of words: at half and at double "= 1.00 a" is written for copies with errors."""
+
+LARGEST_LOGARITHM = 50.0
+"""The largest number that may be a logarithm (natural units): e^50 is more than any measured column
+holds, and its square is still far from overflow. Chosen, not measured."""
+
 LARGEST_TRACE = 5e-3
 """The residual below which a number is another one with a trace of noise (standard deviations; R²
 above .999975). A number that was written with three digits leaves about .002. Of real systems the

@@ -275,9 +275,8 @@ class Marginal:
     ) -> None:
         self.prepared = prepared
         self._asked = np.packbits(asked, axis=1)
-        places = [
-            prepared.place(int(view)) for view in views
-        ]  # before `views`: makes room for them
+        # before `views`: makes room for them
+        places = [prepared.place(int(view)) for view in views]
         self._view_places = np.array(places, dtype=np.int64)
         data = prepared.views(0)
         size = len(asked)

@@ -386,7 +386,9 @@ def level_tasks(
 def group_of(
     plan: Plan, edges: Edges, contexts: tuple[int, ...], share: SharedAnswers, inside: bool = False
 ) -> PairGroup:
-    """Whom pairs may condition on: neighbours that may be causes, in PAGs any and every trigger."""
+    """The columns that pairs may condition on: neighbours that may be causes, in PAGs any neighbour
+    and every trigger.
+    """
     hidden = plan.among(plan.contexts.positions)  # context variables are no plain conditions
     neighbours = kernels.list_neighbours(
         edges, plan.serving, plan.trigger_numbers, hidden, share, len(plan.triggers)

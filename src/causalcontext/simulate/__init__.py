@@ -8,10 +8,10 @@ from causalcontext.satellites import named
 
 
 def __getattr__(name: str) -> Any:
-    place = named("simulate")
-    if not hasattr(place, name):
+    simulators = named("simulate")
+    if not hasattr(simulators, name):
         raise AttributeError(
-            f"causalcontext.simulate has no {name!r}; simulators are in {place.__name__}, and the"
-            " systems of cc.examples in causalcontext.examples"
+            f"causalcontext.simulate has no {name!r}; simulators are in {simulators.__name__}, and"
+            " the systems of cc.examples in causalcontext.examples"
         )
-    return getattr(place, name)
+    return getattr(simulators, name)

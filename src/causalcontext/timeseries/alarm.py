@@ -80,9 +80,8 @@ def past_beyond_lags(
                 for name, lags in copies_in(read)
             ]
             values = np.column_stack([np.zeros(len(wide.row), dtype=np.int64), *levels])
-            codes = np.unique(values, axis=0, return_inverse=True)[1].reshape(
-                -1
-            )  # of what the variable reads
+            # of what the variable reads
+            codes = np.unique(values, axis=0, return_inverse=True)[1].reshape(-1)
             groups = [np.flatnonzero(codes == r) for r in np.unique(codes)]
             moments[read] = [
                 (rows, _cross_products(wide.values[rows], wide.values[rows])) for rows in groups
@@ -145,9 +144,8 @@ def _partial(
         return np.full(others.size, np.nan)
     left = left - across.T @ np.linalg.pinv(inside, hermitian=True) @ across
     squares = np.diagonal(left)
-    squares = np.where(
-        squares <= 1e-9 * len(values), np.nan, squares
-    )  # nothing is left, of y perhaps
+    # nothing is left, of y perhaps
+    squares = np.where(squares <= 1e-9 * len(values), np.nan, squares)
     correlation = left[:-1, -1] / np.sqrt(squares[:-1] * squares[-1])
     statistic = np.abs(correlation) * np.sqrt(df / np.maximum(1.0 - correlation**2, 1e-12))
     return np.asarray(2.0 * scipy.special.stdtr(df, -statistic))

@@ -138,9 +138,8 @@ def _of_series(
         position = data.position(name)
         values[place, names.index(name)] = expected
         row = int(series.rows[place])
-        value = float(
-            data.columns[position][row]
-        )  # the mean of a unit may have been taken away in windows
+        # the mean of a unit may have been taken away in windows
+        value = float(data.columns[position][row])
         flagged[row, position] = FlaggedCell(row, name, value, value + expected - seen)
     changed = replace(
         series, values=values[:, : len(series.names)], covariates=values[:, len(series.names) :]
@@ -283,9 +282,8 @@ def _slopes_of_equation(
                 for k, term in enumerate(lines)
                 if term.causes[0] == cause and cell in term.contexts
             ]
-            error = float(
-                np.sqrt(max(variance * inverse[np.ix_(own, own)].sum(), 0.0))
-            )  # rounding may go below 0
+            # rounding may go below 0
+            error = float(np.sqrt(max(variance * inverse[np.ix_(own, own)].sum(), 0.0)))
             found[table.names[cause], table.names[equation.effect], r] = (
                 float(slopes[own].sum()),
                 error,

@@ -128,9 +128,8 @@ def facts_of(
     """
     window = windows.window
     arrows = np.asarray(directed(endpoints).any(axis=0))
-    reads: dict[
-        str, Copy
-    ] = {}  # the copies that point at a variable; several where tests do not tell which
+    # the copies that point at a variable; several where tests do not tell which
+    reads: dict[str, Copy] = {}
     for y in (y for y in window.now if not window.is_context(y)):
         lags: dict[str, list[int]] = {}
         for copy in sorted(data.contexts.positions, key=window.context_number):

@@ -324,9 +324,8 @@ class SeriesWindows:
         found = window_tables.lagged_dataset(self.data, series, ends, named, copies)
         if self.options.time_effects != "means":
             return found
-        spent = (
-            len(np.unique(self.series.steps[ends])) - 1
-        )  # windows that means of times, and of units, take away
+        # windows that means of times, and of units, take away
+        spent = len(np.unique(self.series.steps[ends])) - 1
         spent += (
             len(np.unique(self.series.units[ends])) - 1
             if self.options.unit_effects == "means"
@@ -361,8 +360,8 @@ class SeriesWindows:
         return Links(may, links.must)
 
     def rows(self, tested: bool) -> tuple[int, ...]:
-        """How many windows every context has, of those that tests see or of those that regressions
-        see.
+        """The number of windows of every context, of those that tests see or of those that
+        regressions see.
         """
         if self.of_all is not None:
             return self.of_all.rows(self.window.depth if tested else self.options.lags)

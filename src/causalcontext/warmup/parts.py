@@ -1,4 +1,4 @@
-"""What processes that compile ahead call: parts of searches, and whole searches, of tiny tables.
+"""Calls of the processes that compile ahead: parts of searches, and whole searches, of tiny tables.
 
 `methods/ahead.py` names these functions and says which searches need which of them.
 """
@@ -67,45 +67,43 @@ def _mixed() -> Any:
 
 
 def scan() -> None:
-    """What reads a table."""
+    """Read a table and gather its moments."""
     gather_statistics(_tiny_data(), "listwise")
 
 
 def levels() -> None:
-    """What a search by partial correlations calls."""
+    """A search by partial correlations."""
     discover(tiny(), context="R", names=NAMES, method="pc-ac", test="partial-correlation")
 
 
 def comparisons_by_logits() -> None:
-    """What compares a number between contexts by logits, where moments make it clear."""
+    """The comparison of a number between contexts by logits, where moments decide."""
     table = tiny(2000)
     classes = Variable(table[:, 3].copy(), Kind.CATEGORICAL, 2)
-    numbers = {place: Variable(table[:, place].copy(), Kind.CONTINUOUS) for place in range(2)}
+    numbers = {column: Variable(table[:, column].copy(), Kind.CONTINUOUS) for column in range(2)}
     SharedFits(classes, numbers, 0).bound((0,), 1)
 
 
 def comparisons_on_rows() -> None:
-    """What compares it by moments, and on the rows where these do not make it clear."""
+    """The comparison by moments, and on the rows where moments do not decide."""
     PreparedChange(RobustChange(), _tiny_data(20), 0)._clear(CIQuery(1, 3, (0,)))
     PreparedRows(RobustChange(gate=0.0), _tiny_data()).answer([CIQuery(1, 3, (0,))])
 
 
 def batches() -> None:
-    """What answers single questions about numbers, categories and counts."""
+    """Single queries about numbers, categories and counts."""
     data = read_table(_mixed(), "R", kinds={"E": "count"})
     _, _, prepared = prepare(data, find_test("auto"), "raise")
     prepared.answer([CIQuery(0, 1, (2,)), CIQuery(4, 3, (0,)), CIQuery(5, 3, (0,))])
 
 
 def orders() -> None:
-    """What a search over orders calls in a small table, apart from noise densities and
-    categories.
-    """
+    """The exact search over orders of a small table, without noise densities and categories."""
     _search_orders("exact")
 
 
 def climbs() -> None:
-    """The same in a larger table."""
+    """The climb over orders of a larger table."""
     _search_orders("order")
 
 
@@ -123,15 +121,14 @@ def _search_orders(search: str) -> None:
         1,
         nobody,
     )
-    scores = np.zeros(
-        (2, 2)
-    )  # as the two searches hand them on, where one order serves several cells
-    own = scores[:, 0] if search == "exact" else scores[0]
-    best_partition(2, 2, np.zeros((2, 2, 4), dtype=np.int64)[:, 0, 1:3], own)
+    # as the two searches hand them on, where one order serves several cells
+    scores = np.zeros((2, 2))
+    scores_of_cells = scores[:, 0] if search == "exact" else scores[0]
+    best_partition(2, 2, np.zeros((2, 2, 4), dtype=np.int64)[:, 0, 1:3], scores_of_cells)
 
 
 def logits() -> None:
-    """What fits categories, in a search and for the equations of its result."""
+    """Fits of categories, in a search and for the equations of its result."""
     codes = np.array([0, 1, 0, 1])
     fit_glm(LOGIT, np.ones((1, 4)), codes, 2, first_slopes(LOGIT, codes, 2, 1), RIDGE, TOLERANCE)
 
@@ -145,16 +142,15 @@ def whole_scores() -> None:
     bends(cause, effect, orthonormal((), cause.size))
     mixed = _mixed()
     lines: dict[str, Any] = {"curves": "never", "transform": "none", "wrong_cells": "keep"}
-    discover(
-        tiny(200), context="R", names=NAMES, method="score-ac", **lines
-    ).effects()  # graphs are drawn
+    # graphs are drawn
+    discover(tiny(200), context="R", names=NAMES, method="score-ac", **lines).effects()
     for table in (mixed[[*NAMES]], mixed):
-        found = discover(
+        result = discover(
             table, context="R", method="score-ac", kinds={"E": "count"} if "E" in table else None
         )
-        found.effects()
-        found.changes(*found.contexts)
-        found.diagnose()
+        result.effects()
+        result.changes(*result.contexts)
+        result.diagnose()
 
 
 def whole_tests() -> None:
@@ -172,5 +168,5 @@ def other_tests() -> None:
 
 
 def simulations() -> None:
-    """What simulates series."""
+    """The simulation of a series."""
     land_surface(20, 0)

@@ -191,9 +191,8 @@ class QueryClass:
 
     pair: str  # what the class is called
     responses: tuple[int, ...]  # columns that may be the response, by name
-    others: tuple[
-        int, ...
-    ]  # columns that may be the other end; the same ones where both ends are alike
+    # columns that may be the other end; the same ones where both ends are alike
+    others: tuple[int, ...]
     conditions: tuple[int, ...]  # columns to draw conditions from
     size: int  # how many conditions are drawn
     masked: bool = False  # whether the rows of one context answer, rather than all

@@ -54,9 +54,8 @@ class HiddenVariables:
     """
 
     model: ContextSCM | DiscreteModel  # with all variables
-    hidden: tuple[
-        int, ...
-    ] = ()  # the positions of those that no table has; the context is not among them
+    # the positions of those that no table has; the context is not among them
+    hidden: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         if self.model.context in self.hidden:
@@ -110,9 +109,8 @@ class HiddenVariables:
         stack = self.model.adjacency
         context = self.model.context
         there = mag_adjacency(stack, self.observed)
-        linked = np.asarray(
-            there[:, self.context].any(axis=0)
-        )  # what no set separates from R in some context
+        # what no set separates from R in some context
+        linked = np.asarray(there[:, self.context].any(axis=0))
         for place, node in enumerate(self.observed):
             if place != self.context and not linked[place]:
                 above = np.asarray(reach(union_of(stack))[:, [context, node]].any(axis=1))
@@ -193,9 +191,8 @@ def random_hidden_model(
     for node in generator.permutation(draft.later)[:MOST_CHANGES].tolist():
         for level in (0, 1):
             _change_once(draft, both, shifts, (level, node), generator)
-    total = np.linalg.inv(
-        np.eye(len(draft.base)) - draft.base
-    )  # of all paths, with noises of variance 1
+    # of all paths, with noises of variance 1
+    total = np.linalg.inv(np.eye(len(draft.base)) - draft.base)
     noise = RELATIVE_NOISE * float(np.linalg.norm(total @ draft.base[:, draft.context])) or 1.0
     names = (
         *(f"X{node}" for node in range(observed)),

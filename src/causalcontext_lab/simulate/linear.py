@@ -37,15 +37,13 @@ class ContextSCM(TrueGraphs):
     context: int  # the position of R among them
     # shape (contexts, nodes, nodes): [r, i, j] is the effect of i on j in context r, 0 for none
     coefficients: Floats
-    base_order: tuple[
-        int, ...
-    ]  # the causal order that the context graphs follow as far as their links allow
+    # the causal order that the context graphs follow as far as their links allow
+    base_order: tuple[int, ...]
     balance: float = 1.0  # R is cut at the sample quantiles `(i / contexts) ** balance`
     context_noise: float = 0.2  # the factor of R's noise, where R has parents
     noise: NoiseLaw = normal  # the law of all noise terms
-    rejections: Mapping[Rejection, int] = field(
-        default_factory=dict
-    )  # proposals that were turned down, by reason
+    # proposals that were turned down, by reason
+    rejections: Mapping[Rejection, int] = field(default_factory=dict)
     shifts: Floats | None = (
         None  # shape (contexts, nodes): what is added to every node in every context
     )

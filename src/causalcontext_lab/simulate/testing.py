@@ -85,9 +85,8 @@ class DiscreteModel(TrueGraphs):
         """The largest |P(x, y, z) P(z) - P(x, z) P(y, z)|, every probability conditional on
         `where`.
         """
-        if (
-            where not in self._views
-        ):  # the joint conditional on `where`; the fixed axes keep a length of 1
+        if where not in self._views:
+            # the joint conditional on `where`; the fixed axes keep a length of 1
             window = [slice(None)] * self.joint.ndim
             for axis, level in where:
                 window[axis] = slice(level, level + 1)
@@ -201,7 +200,7 @@ class OracleTest:
 
 @dataclass(frozen=True)
 class Assumption:
-    """Whether an assumption holds, and what speaks against it."""
+    """The verdict on an assumption, and the evidence against it."""
 
     holds: bool
     why: str
@@ -406,9 +405,8 @@ def with_hidden_cause(models: Bools, varying: bool = False, context: int = 0) ->
         choices = np.array(
             list(product(*(somewhere if free else everywhere for free in children & varying)))
         )
-        effects = choices[choices.any(axis=2).sum(axis=1) > 1].swapaxes(
-            1, 2
-        )  # on two nodes or more
+        # on two nodes or more
+        effects = choices[choices.any(axis=2).sum(axis=1) > 1].swapaxes(1, 2)
         stacks = np.zeros(
             (len(chosen), len(effects), *models.shape[1:2], *[models.shape[2] + 1] * 2),
             dtype=np.bool_,

@@ -217,10 +217,8 @@ def _searched(
             return 0.0 if np.isnan(p) else p
 
     register_ci_test(TEST_NAME, PreparedCIT)
-    with (
-        redirect_stderr(StringIO()),
-        redirect_stdout(StringIO()),
-    ):  # causal-learn talks, asked or not
+    with redirect_stderr(StringIO()), redirect_stdout(StringIO()):
+        # causal-learn talks, asked or not
         return search(task.table[list(columns)].to_numpy(dtype=np.float64))
 
 
@@ -287,7 +285,7 @@ def search_with(method: str, task: StudyTask) -> EstimatedEndpoints:
 
 
 def _is_slow(test: IndependenceTest) -> bool:
-    """Whether a test permutes rows, as one without a model does: several methods ask it once."""
+    """True if a test permutes rows, as one without a model does: several methods ask it once."""
     members = getattr(test, "members", (test,))
     return any("model_free" in declared_traits(member) for member in members)
 
@@ -297,9 +295,8 @@ METHODS: Mapping[str, StudyMethod] = {
         name: partial(search_with, name)
         for name in ("pc-ac", "pc-m", "pc-b", "pc-p", "fci-ac", "score-ac")
     },
-    "fci": lambda task: _union(
-        task, _fci(task)
-    ),  # FCI-JCI0: `o->` is an arrow, since nothing is hidden there
+    # FCI-JCI0: `o->` is an arrow, since nothing is hidden there
+    "fci": lambda task: _union(task, _fci(task)),
     "fci-p": fci_p,
     "fci-m": fci_m,
     "cd-nod": cd_nod,

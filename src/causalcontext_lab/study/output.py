@@ -63,9 +63,8 @@ class FigureSpec:
     # metrics, graphs: columns and rows of the plots of a panel
     metrics: tuple[str, ...] = ("tpr", "fpr")
     graphs: tuple[str, ...] = ("union", "context")
-    styles: Mapping[str, LineStyle] = field(
-        default_factory=lambda: SOLID_DASHED_DOTTED
-    )  # what is shown, and how
+    # what is shown, and how
+    styles: Mapping[str, LineStyle] = field(default_factory=lambda: SOLID_DASHED_DOTTED)
 
 
 NOTHING_KNOWN: Mapping[str, LineStyle] = {"none": "-"}
@@ -226,9 +225,8 @@ def _add_legend(figure: Figure, spec: FigureSpec, rows: pd.DataFrame) -> None:
     rows_of_methods = [
         methods[begin : begin + columns] for begin in range(0, len(methods), columns)
     ]
-    nothing = Line2D(
-        [], [], linestyle="none", label=" "
-    )  # a legend fills its entries column by column
+    # a legend fills its entries column by column
+    nothing = Line2D([], [], linestyle="none", label=" ")
     handles = [
         one for column in zip_longest(*rows_of_methods, styles, fillvalue=nothing) for one in column
     ]

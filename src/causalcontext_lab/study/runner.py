@@ -460,10 +460,8 @@ def _complete_jobs(path: Path, design: Design) -> Iterator[list[Record]]:
     expected = json.loads(_header(design))
     if found is None or found.get("format") != FORMAT:
         raise FileError(f"file {str(path)!r} does not hold the records of a study")
-    for key in (
-        "version",
-        "design",
-    ):  # records of another one could not be told apart from new ones
+    for key in ("version", "design"):
+        # records of another one could not be told apart from new ones
         if found.get(key) != expected[key]:
             raise FileError(
                 f"records file {str(path)!r} was made with another {key}; choose another folder, or"
@@ -503,7 +501,7 @@ def _parsed(line: bytes) -> Record | None:
 
 
 def _is_whole(record: Record) -> bool:
-    """Whether a record has what the tables need, and numbers where they count."""
+    """True if a record has what the tables need, and numbers where they count."""
     if not is_whole(record.get("setting")) or not is_whole(record.get("repeat")):
         return False
     texts = [record.get(key, "") for key in ("kind", "knowledge", "method", "reason")]
@@ -518,9 +516,8 @@ def _is_whole(record: Record) -> bool:
         return False
     if texts[0] == "draw" or "reason" in record:
         return True
-    graphs = {
-        graph: record[graph] for graph in METRICS_OF if graph in record
-    }  # of the union at least, or of ends
+    # of the union at least, or of ends
+    graphs = {graph: record[graph] for graph in METRICS_OF if graph in record}
     return bool({"union", "ancestral"} & set(graphs)) and all(
         isinstance(scores, dict)
         and set(scores) >= set(METRICS_OF[graph])

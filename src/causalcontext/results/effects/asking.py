@@ -303,9 +303,8 @@ def adjusted_effect(mechanics: Mechanics, g: int, x: int, y: int) -> Estimate:
     contexts = mechanics.result.cells
     links = may_cause(_without_functions(mechanics, g))
     links[x] = links[:, x] = False
-    leading = ancestors(
-        links, y
-    )  # other than through x; for contexts, the columns that they are made of count
+    # other than through x; for contexts, the columns that they are made of count
+    leading = ancestors(links, y)
     sources = ((position, contexts.source_of(position)) for position in contexts.positions)
     held = (position if source is None else source for position, source in sources)
     given = _given(mechanics, g, x, y, tuple(v for v in held if leading[v]))

@@ -301,9 +301,8 @@ def causes_first(
     """
     order: list[int] = []
     earliest = max(mechanics.lag(v) for v in (y, *fixed))
-    state: dict[
-        int, bool
-    ] = {}  # False while its causes are being visited, True when they are in order
+    # False while its causes are being visited, True when they are in order
+    state: dict[int, bool] = {}
     stack = [y]
     while stack:
         v = stack[-1]

@@ -298,15 +298,12 @@ class SharedFit(MechanismFit):
     all.
     """
 
-    joint: Parameters = field(
-        kw_only=True
-    )  # the levels of all contexts, then the slopes of all terms
-    places: tuple[int, ...] = field(
-        kw_only=True
-    )  # where the slopes of this context are among the parameters
-    sharing: tuple[tuple[int, ...], ...] = field(
-        kw_only=True
-    )  # the groups that share the slope of every cause
+    # the levels of all contexts, then the slopes of all terms
+    joint: Parameters = field(kw_only=True)
+    # where the slopes of this context are among the parameters
+    places: tuple[int, ...] = field(kw_only=True)
+    # the groups that share the slope of every cause
+    sharing: tuple[tuple[int, ...], ...] = field(kw_only=True)
     own: int = field(kw_only=True)  # the number of its own group
 
     @property

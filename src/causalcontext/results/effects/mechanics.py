@@ -157,9 +157,8 @@ class Mechanics(UnrolledGraphs):
         self.totals: dict[tuple[object, ...], Estimate] = {}
         self.orders: dict[tuple[Family, int], dict[int, int]] = {}
         self.asked_places: dict[tuple[int, int, int], list[tuple[int, int]]] = {}
-        self.local: dict[
-            tuple[int, int, int], Any
-        ] = {}  # answers of the local method, or why there are none
+        # answers of the local method, or why there are none
+        self.local: dict[tuple[int, int, int], Any] = {}
         self.local_ways: dict[tuple[tuple[int, ...], tuple[int, ...]], LocalFamilies] = {}
         self.window_pags: dict[int, WindowPag] = {}
         self.edge_texts: dict[tuple[int, int, int], str] = {}
@@ -249,10 +248,8 @@ class Mechanics(UnrolledGraphs):
         """The mechanism in one context of a regression for all of them."""
         series = series_of(self.result)
         values = self.result.contexts
-        nodes = [
-            *window_names(series.variables, series.lags),
-            *series.covariates,
-        ]  # names may be shown otherwise
+        # names may be shown otherwise
+        nodes = [*window_names(series.variables, series.lags), *series.covariates]
         slopes = {
             (nodes.index(row.source), row.context): row.slope
             for row in series.slopes
@@ -299,16 +296,14 @@ class Mechanics(UnrolledGraphs):
         equations = [evidence.mechanisms.equation(effect, own[0]) for own in graphs]
         wide = {term.cause for equation in equations for term in equation.spread}
         lines = all(term.kind == "linear" for equation in equations for term in equation.terms)
-        known = (
-            {*causes} if self.result.series is not None else {-1, *causes}
-        )  # windows lie between graphs
+        # windows lie between graphs
+        known = {*causes} if self.result.series is not None else {-1, *causes}
         if not wide or not lines or not wide <= known or evidence.mechanisms.scales[effect].scores:
             return None
         here, place = self.rows.inside(groups)
         counted = self.moments.rows[[cell for cells in groups for cell in cells]]
-        if abs(len(here) * self.rows.data.share - counted.sum()) > len(
-            counted
-        ):  # up to a row in every cell
+        if abs(len(here) * self.rows.data.share - counted.sum()) > len(counted):
+            # up to a row in every cell
             return None
         log_scale = np.zeros(len(here))
         codes = self.rows.codes[here]
@@ -478,7 +473,7 @@ class Mechanics(UnrolledGraphs):
 
     @cached_property
     def all_continuous(self) -> bool:
-        """Whether all columns but those of contexts are continuous: then nothing is asked column by
+        """True if all columns but those of contexts are continuous: then nothing is asked column by
         column.
         """
         contexts = {self.column(v) for v in self.contexts}
@@ -497,7 +492,7 @@ class Mechanics(UnrolledGraphs):
         return known[self.column(variable)] if known else ()
 
     def is_binary(self, variable: int) -> bool:
-        """Whether a column has two categories: the moments hold them as 0 and 1, and more than two
+        """True if a column has two categories: the moments hold them as 0 and 1, and more than two
         not at all.
         """
         some = self.moments.merged().scatter[0, self.column(variable), self.column(variable)] > 0.0
@@ -573,7 +568,7 @@ class Mechanics(UnrolledGraphs):
         return self._choice(graphs, named, why, model == "shifted")
 
     def _not_searched(self, g: int, position: int, variable: int) -> bool:
-        """Whether nothing was asked about a context and a variable: by pc-m, and of contexts made
+        """True if nothing was asked about a context and a variable: by pc-m, and of contexts made
         out of a column.
 
         Graphs that were given and have links at the context say all that there is to know about it.

@@ -134,13 +134,12 @@ class EffectDraws:
 
     @cached_property
     def edges(self) -> Bools:
-        """Whether one causes the other, shape (draws, contexts, N, N)."""
+        """True if one causes the other, shape (draws, contexts, N, N)."""
         kinds, sets = self._models(None, self._penalty)
         system = np.array(self._system)
         found = np.zeros((len(kinds), len(self._cells), self._size, self._size), dtype=bool)
-        inside = (sets[:, :, :, None] >> np.arange(len(system)) & 1).astype(
-            bool
-        )  # (draws, effects, cells, causes)
+        # (draws, effects, cells, causes)
+        inside = (sets[:, :, :, None] >> np.arange(len(system)) & 1).astype(bool)
         found[:, :, system[:, None], system] = inside.transpose(0, 2, 3, 1)
         for q, variables in enumerate(self._readers.variables):
             for context in variables:
@@ -151,7 +150,7 @@ class EffectDraws:
 
     @cached_property
     def ancestors(self) -> Bools:
-        """Whether a directed path leads from one to the other, shape (draws, contexts, N, N)."""
+        """True if a directed path leads from one to the other, shape (draws, contexts, N, N)."""
         found = self.edges.astype(np.float32)
         for _ in range(int(self._size).bit_length()):
             found = ((found @ found + found) > 0).astype(np.float32)
@@ -168,9 +167,8 @@ class EffectDraws:
             drawn = drawn - self.totals[:, h, x, y]
         some = drawn[drawn != 0.0]
         low, middle, high = np.quantile(some, [0.16, 0.5, 0.84]) if len(some) else np.zeros(3)
-        weak = not 2.0 * abs(middle) > STRONG * (
-            high - low
-        )  # where there is an effect, beside the spread of its draws
+        # where there is an effect, beside the spread of its draws
+        weak = not 2.0 * abs(middle) > STRONG * (high - low)
         sure = TOO_SURE if h >= 0 or weak else 1.0
         tail = 0.5 * (1.0 - level) / sure
         low, high = np.quantile(drawn, [tail, 1.0 - tail]).tolist()
@@ -253,9 +251,8 @@ class EffectDraws:
         facts[:, 2] *= penalty
         subset_weights(readers.scatter, facts, weights)
         place = np.argsort(self._draws.orders, axis=1)
-        earlier = (
-            place[:, system][:, :, None] < place[:, system][:, None, :]
-        )  # (draws, causes, effects)
+        # (draws, causes, effects)
+        earlier = place[:, system][:, :, None] < place[:, system][:, None, :]
         before = np.zeros((draws, 1 + len(readers.variables), size), dtype=np.int64)
         before[:, 0] = (earlier * (1 << np.arange(size))[:, None]).sum(axis=1)
         may = np.ones((1 + len(readers.variables), size), dtype=bool)

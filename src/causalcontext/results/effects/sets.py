@@ -51,7 +51,7 @@ class Possible(NamedTuple):
 
     @property
     def identified(self) -> bool:
-        """Whether there is just one value."""
+        """True if there is just one value."""
         return len(self.estimates) == 1
 
     def interval(self, level: float) -> tuple[float, float]:

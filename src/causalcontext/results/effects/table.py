@@ -521,9 +521,8 @@ def _reached_contexts(mechanics: Mechanics) -> list[tuple[int, int]]:
 def framed(rows: Sequence[tuple[Any, ...]], columns: Sequence[str]) -> pd.DataFrame:
     """A table whose columns have the same types, rows or not; context values keep theirs."""
     found: dict[str, Any] = {}
-    types = (
-        _TYPES if "cause" in columns else _TYPES | {"effect": float}
-    )  # beside a cause, the effect is a name
+    # beside a cause, the effect is a name
+    types = _TYPES if "cause" in columns else _TYPES | {"effect": float}
     for place, name in enumerate(columns):
         values = np.empty(len(rows), dtype=object)
         values[:] = [row[place] for row in rows]

@@ -58,16 +58,15 @@ class UnrolledGraphs:
         return links
 
     def leads(self, g: int, x: int, y: int) -> bool:
-        """Whether x may lead to y in a graph along links between system variables, at any times."""
+        """True if x may lead to y in a graph along links between system variables, at any times."""
         (v, lag), (w, later) = self.place(x), self.place(y)
         return lag >= later and bool(self._reach_within(lag - later)[g, lag - later, v, w])
 
     def _reach_within(self, steps: int) -> Bools:
         """`reach[g, k, v, w]`: v may lead to w within exactly k steps, k up to `steps` or more."""
         if len(self._reached[0]) <= steps:
-            most = max(
-                steps, self.window.lags, 2 * len(self._reached[0])
-            )  # short lags are asked for first
+            # short lags are asked for first
+            most = max(steps, self.window.lags, 2 * len(self._reached[0]))
             self._reached = np.stack([self._reach_of(links, most) for links in self._system_links])
         return self._reached
 
@@ -154,7 +153,7 @@ class UnrolledGraphs:
         return (self.window.variables + node - self.window.extra[0], 0) if found is None else found
 
     def lag(self, node: int) -> int:
-        """How many steps ago a node is."""
+        """The number of steps from a node to the present."""
         return self.place(node)[1]
 
     def at(self, variable: int, lag: int = 0) -> int:

@@ -58,7 +58,7 @@ class LoggedSeparations:
         return entry.conditions if entry.decision == Decision.ABSENT else None
 
     def separates(self, a: int, b: int, given: tuple[int, ...]) -> bool:
-        """Whether another set separates them."""
+        """True if another set separates them."""
         fit = self._rows.regression(b, [a, *given])
         if fit is None or fit.df < 1 or not fit.errors[0] > 0.0:
             return False
@@ -105,9 +105,8 @@ def window_pag(graphs: UnrolledGraphs, g: int, separations: LoggedSeparations) -
     covariates = list(window.extra)
     ends[np.ix_(covariates, past)] = Endpoint.ARROW
     ends[np.ix_(past, covariates)] = Endpoint.CIRCLE
-    ends[np.ix_(covariates, covariates)] = (
-        Endpoint.CIRCLE
-    )  # nothing of the table causes them; the rest was not asked
+    # nothing of the table causes them; the rest was not asked
+    ends[np.ix_(covariates, covariates)] = Endpoint.CIRCLE
     np.fill_diagonal(ends, Endpoint.NONE)
     return WindowPag(ends, sure)
 

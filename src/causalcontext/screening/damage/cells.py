@@ -94,9 +94,8 @@ def codes_of(column: NumberColumn) -> dict[float, int]:
     if not counts:
         return {}
     outermost_first = sorted(counts, key=lambda code: -abs(code - float(np.median(column.some))))
-    for first in range(
-        len(outermost_first)
-    ):  # a code is judged beside all values that are no codes
+    for first in range(len(outermost_first)):
+        # a code is judged beside all values that are no codes
         asked = outermost_first[first:]
         rest = column.values[~np.isin(column.values, asked) & np.isfinite(column.values)]
         codes = {code: counts[code] for code in asked if _is_code(code, counts[code], rest)}

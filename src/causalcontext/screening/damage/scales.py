@@ -200,9 +200,8 @@ def standardised_within(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Dam
         if column.effective < FEWEST_EFFECTIVE_VALUES:
             continue
         means = _means(column.values, codes)[cells]
-        error = float(column.some.std()) / np.sqrt(
-            float(counts[cells].min())
-        )  # that of all rows, which is the largest
+        # that of all rows, which is the largest
+        error = float(column.some.std()) / np.sqrt(float(counts[cells].min()))
         spread = float(np.ptp(means))
         if spread > LARGEST_DIFFERENCE_OF_STANDARDISED * error:
             continue

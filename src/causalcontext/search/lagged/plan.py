@@ -122,17 +122,17 @@ class Window:
         return variable, self.lags - lag
 
     def lag(self, column: int) -> int:
-        """How many steps ago a column is; a covariate, which has no time of its own, 0."""
+        """The lag of a column (steps); a covariate, which has no time of its own, 0."""
         place = self.place(column)
         return 0 if place is None else place[1]
 
     def is_now(self, column: int) -> bool:
-        """Whether a column is a variable at time t."""
+        """True if a column is a variable at time t."""
         place = self.place(column)
         return place is not None and place[1] == 0
 
     def is_context(self, column: int) -> bool:
-        """Whether a column is a context lag."""
+        """True if a column is a context lag."""
         place = self.place(column)
         return place is not None and place[0] in self.contexts
 
@@ -166,9 +166,8 @@ class LaggedPlan:
     # first
     contexts: Contexts
     rule: ViewRule  # `adaptive`, `masked` (on the contexts of now) or `pooled`
-    values: tuple[
-        tuple[int, ...], ...
-    ]  # the value of every context in every graph, in the order of `window.contexts`
+    # the value of every context in every graph, in the order of `window.contexts`
+    values: tuple[tuple[int, ...], ...]
     context_lags: tuple[int, ...]  # the lags at which a context may act on a variable
     links: Links  # what is known about the nodes; time order is a part of it
     alpha: float
@@ -228,7 +227,7 @@ class LaggedPlan:
         )
 
     def is_shared(self, x: int, y: int) -> bool:
-        """Whether a pair has the same answer in all graphs: links at contexts are those of the
+        """True if a pair has the same answer in all graphs: links at contexts are those of the
         union.
         """
         return self.window.is_context(x) or self.window.is_context(y)

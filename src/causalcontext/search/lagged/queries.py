@@ -41,7 +41,7 @@ from causalcontext.views import CIQuery, pooled
 Key = tuple[int, int]
 """(graph, target)"""
 ParentQuery = tuple[tuple[Key, ...], int, tuple[CIQuery, ...]]
-"""Whether a column may be a parent, on several sets of rows, and the graphs and targets that it is
+"""True if a column may be a parent, on several sets of rows, and the graphs and targets that it is
 about.
 """
 
@@ -106,12 +106,11 @@ def _ask(
 
 
 def _queries(plan: LaggedPlan, past: LaggedParents, size: int) -> Iterator[ParentQuery]:
-    """Whether a column of the past is independent given the `size` strongest others."""
+    """True if a column of the past is independent given the `size` strongest others."""
     for y in plan.targets:
         shared = plan.window.is_context(y)
-        plain = (
-            shared or plan.rule is pooled
-        )  # context lags are conditioned on as they are; else they choose rows
+        # context lags are conditioned on as they are; else they choose rows
+        plain = shared or plan.rule is pooled
         for g in plan.graphs[:1] if shared else plan.graphs:
             strongest = _strongest(past, [g], y)
             for u in strongest:
@@ -128,7 +127,7 @@ def _queries(plan: LaggedPlan, past: LaggedParents, size: int) -> Iterator[Paren
 
 
 def _context_queries(plan: LaggedPlan, past: LaggedParents) -> Iterator[ParentQuery]:
-    """Whether a context lag is independent of a variable given all that may cause it, on all
+    """True if a context lag is independent of a variable given all that may cause it, on all
     rows.
     """
     for y in plan.targets:
@@ -196,9 +195,8 @@ class PairQueries:
 
     def sets(self, pair: Pair, size: int) -> Iterator[CandidateSet]:
         """The sets of one size: neighbours of y, then of z if that is contemporaneous."""
-        asked: set[CIQuery] = (
-            set()
-        )  # the same set may be asked on other rows for the sake of the other end
+        # the same set may be asked on other rows for the sake of the other end
+        asked: set[CIQuery] = set()
         for node in self.serving(pair):
             pool = self.pool(pair, node)
             if size > 1 and comb(len(pool), size) > MOST_SETS:
@@ -247,7 +245,7 @@ class PairQueries:
         return None if view is None else CIQuery(*endpoints, tuple(sorted(plain.union(kept))), view)
 
     def _is_near(self, pair: Pair, column: int, nodes: Iterable[int], shared: bool) -> bool:
-        """Whether a column of the window is still next to one of some nodes."""
+        """True if a column of the window is still next to one of some nodes."""
         if column >= self.plan.window.nodes:
             return False
         return any(bool(self._neighbours(pair.graph, node, shared)[column]) for node in nodes)
