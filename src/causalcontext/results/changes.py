@@ -216,10 +216,10 @@ def scale_is_doubtful(result: ContextGraphs, change: Change) -> str:
     """
     ends = {change.source, change.target}
     for doubtful in result.doubtful_scales:
+        if doubtful.by_ranks and by_ranks(result):
+            continue
         near = ends
-        if doubtful.by_ranks:
-            if by_ranks(result):
-                continue
+        if doubtful.near:
             near = ends.union(*(result.union.neighbours(end) for end in ends))
         if change.kind in doubtful.kinds and near.intersection(doubtful.columns):
             return doubtful.reason

@@ -46,6 +46,7 @@ from causalcontext.results.effects.sets import (
     too_many_families,
 )
 from causalcontext.results.effects.window_pags import LoggedSeparations, WindowPag, window_pag
+from causalcontext.results.violations import by_ranks
 
 MOST_STEPS = 200
 NUMBERS = Contrast()
@@ -240,6 +241,38 @@ def approximations(
                 " lags"
             )
     return found
+
+
+def no_interval(mechanics: Mechanics, causes: Sequence[int], y: int) -> str:
+    """The reason in words why effects of some causes on y have no honest interval; "" if they have
+    one.
+
+    An effect rests on the mechanisms of y and of what lies on the way to it, and these on their
+    causes: of all of them no column may have a doubtful scale (`DoubtfulScale`). One that is in
+    doubt as a cause alone may be an effect.
+    """
+    scales = mechanics.result.doubtful_scales
+    if not scales:
+        return ""
+    on_the_way = {y}
+    for g in mechanics.cells:
+        for x in causes:
+            if x in mechanics.contexts:
+                on_the_way.update(v for _, v in downstream(mechanics, g, y))
+            else:
+                on_the_way.update(mechanics.between(g, x, y))
+    possible_causes = np.any(may_cause(mechanics.endpoints), axis=0)
+    adjusted_for = set(causes)
+    for v in on_the_way:
+        adjusted_for.update(np.flatnonzero(possible_causes[:, v]).tolist())
+    as_causes = {mechanics.name(mechanics.now(v)) for v in adjusted_for}
+    anywhere = as_causes | {mechanics.name(mechanics.now(v)) for v in on_the_way}
+    for scale in scales:
+        if scale.by_ranks and by_ranks(mechanics.result):
+            continue
+        if not (as_causes if scale.as_causes else anywhere).isdisjoint(scale.columns):
+            return f"no interval: {scale.reason}"
+    return ""
 
 
 def context_effect(

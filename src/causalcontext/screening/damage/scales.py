@@ -35,6 +35,7 @@ from causalcontext.screening.settings import (
     LARGEST_SKEWNESS_OF_A_LOGARITHM,
     LEAST_RATIO_OF_AMOUNTS,
     LEAST_REPEATED_SHARE,
+    LEAST_SHARE_OF_A_DOUBTFUL_CAP,
     LEAST_SKEWNESS_OF_AN_AMOUNT,
     LEAST_STEP_OF_COARSE_ROUNDING,
     LEAST_TIMES_OFTENER,
@@ -51,6 +52,7 @@ def caps(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage | None:
     """
     parts = []
     names = []
+    doubted: dict[str, None] = {}
     largest = 0.0
     for column in numbers:
         for end, word in ((0, "lowest"), (-1, "highest")):
@@ -77,6 +79,8 @@ def caps(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage | None:
                 )
                 names.append(column.name)
                 largest = max(largest, share)
+                if share >= LEAST_SHARE_OF_A_DOUBTFUL_CAP:
+                    doubted[column.name] = None
     if not parts:
         return None
     columns = listed(parts, MOST_COLUMNS_OF_A_SENTENCE, "column")
@@ -85,7 +89,17 @@ def caps(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage | None:
         " links may be false and effects there too small; use the values before the cap, or leave"
         " the column out"
     )
-    return Damage(DamageKind.CAP, tuple(names), largest, words)
+    if not doubted:
+        return Damage(DamageKind.CAP, tuple(names), largest, words)
+    subject = listed(list(doubted), MOST_COLUMNS_OF_A_SENTENCE)
+    doubtful = DoubtfulScale(
+        tuple(doubted),
+        ("edge", "slope", "level", "spread"),
+        f"values of {subject} beyond a limit were set to it, so that mechanisms that all contexts"
+        " share seem to differ, and effects are too small",
+        near=True,
+    )
+    return Damage(DamageKind.CAP, tuple(names), largest, words, doubtful=doubtful)
 
 
 def _between_ends(counts: Ints, end: int) -> Ints:
@@ -178,7 +192,15 @@ def coarse_rounding(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage 
         " false or missed, and effects are those of the rounded numbers; use finer numbers if"
         f" there are any, or search levels with kinds={{{names[0]!r}: 'ordered'}}"
     )
-    return Damage(DamageKind.ROUNDED, tuple(names), 1.0, words)
+    subject = listed(names, MOST_COLUMNS_OF_A_SENTENCE)
+    doubtful = DoubtfulScale(
+        tuple(names),
+        (),
+        f"coarse rounding of {subject} makes effects too small, and gives a part of them to what"
+        " goes along with these numbers",
+        as_causes=True,
+    )
+    return Damage(DamageKind.ROUNDED, tuple(names), 1.0, words, doubtful=doubtful)
 
 
 def standardised_within(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage | None:
@@ -297,6 +319,7 @@ def amounts(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage | None:
         f"{subject} {'are' if many else 'is'} skewed as amounts are: on their"
         " scale a mechanism that all contexts share may seem to differ; search the logarithm",
         by_ranks=True,
+        near=True,
     )
     return Damage(DamageKind.LOGARITHM, tuple(names), 1.0, words, doubtful=doubtful)
 
