@@ -787,26 +787,6 @@ LARGEST_DIFFERENCE_OF_CENTRED = 0.001
 FEWEST_ROWS_OF_A_STANDARDISED_CONTEXT = 10
 """Rows of the contexts that are compared so (rows). Chosen, not measured."""
 
-FEWEST_ROWS_OF_AN_AMOUNT = 100
-"""Rows before the shape of an amount is told (rows). Chosen, not measured."""
-
-LEAST_SKEWNESS_OF_AN_AMOUNT = 1.3
-"""The least skewness of an amount (no unit). Exponential and gamma noise of shape 2 have 2 and 1.4
-beside -1.1 and -0.8 of their logarithms and stay outside by the next two; lognormal amounts have 6
-beside 0."""
-
-LARGEST_SKEWNESS_LEFT_BY_A_LOGARITHM = 0.2
-"""The skewness of the logarithm by that of the amount (a ratio)."""
-
-LARGEST_SKEWNESS_OF_A_LOGARITHM = 0.7
-"""The skewness of the logarithm by itself (no unit)."""
-
-LARGEST_KURTOSIS_OF_A_LOGARITHM = 2.0
-"""The excess kurtosis of the logarithm (no unit). Chosen, not measured."""
-
-LEAST_RATIO_OF_AMOUNTS = 20.0
-"""The largest amount by the smallest one (a ratio). Chosen, not measured."""
-
 # Rows that are no observations: copies, totals, summaries (damage/duplicates.py).
 
 FEWEST_COPIES = 3

@@ -46,7 +46,6 @@ from causalcontext.results.effects.sets import (
     too_many_families,
 )
 from causalcontext.results.effects.window_pags import LoggedSeparations, WindowPag, window_pag
-from causalcontext.results.violations import by_ranks
 
 MOST_STEPS = 200
 NUMBERS = Contrast()
@@ -268,8 +267,6 @@ def no_interval(mechanics: Mechanics, causes: Sequence[int], y: int) -> str:
     as_causes = {mechanics.name(mechanics.now(v)) for v in adjusted_for}
     anywhere = as_causes | {mechanics.name(mechanics.now(v)) for v in on_the_way}
     for scale in scales:
-        if scale.by_ranks and by_ranks(mechanics.result):
-            continue
         if not (as_causes if scale.as_causes else anywhere).isdisjoint(scale.columns):
             return f"no interval: {scale.reason}"
     return ""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from causalcontext.data.amounts import is_amount
 from causalcontext.data.coarse import ATOM
 from causalcontext.data.dataset import Dataset
 from causalcontext.errors import listed
@@ -25,18 +26,12 @@ from causalcontext.screening.settings import (
     FEWEST_EFFECTIVE_VALUES,
     FEWEST_REPEATED_CELLS,
     FEWEST_ROWS_OF_A_STANDARDISED_CONTEXT,
-    FEWEST_ROWS_OF_AN_AMOUNT,
     FEWEST_VALUES_OF_A_ROUNDED_NUMBER,
     LARGEST_DIFFERENCE_OF_CENTRED,
     LARGEST_DIFFERENCE_OF_STANDARDISED,
     LARGEST_GAP_BESIDE_A_LIMIT,
-    LARGEST_KURTOSIS_OF_A_LOGARITHM,
-    LARGEST_SKEWNESS_LEFT_BY_A_LOGARITHM,
-    LARGEST_SKEWNESS_OF_A_LOGARITHM,
-    LEAST_RATIO_OF_AMOUNTS,
     LEAST_REPEATED_SHARE,
     LEAST_SHARE_OF_A_DOUBTFUL_CAP,
-    LEAST_SKEWNESS_OF_AN_AMOUNT,
     LEAST_STEP_OF_COARSE_ROUNDING,
     LEAST_TIMES_OFTENER,
     MOST_COLUMNS_OF_A_SENTENCE,
@@ -280,27 +275,11 @@ def amounts(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage | None:
 
     Such a column wants a logarithm: on its own scale lines miss what it does.
     """
-    names = []
-    for column in numbers:
-        low = float(column.some[0])
-        high = float(column.some[-1])
-        if (
-            len(column.some) < FEWEST_ROWS_OF_AN_AMOUNT
-            or low <= 0.0
-            or high < LEAST_RATIO_OF_AMOUNTS * low
-            or column.effective < FEWEST_EFFECTIVE_VALUES
-        ):
-            continue
-        logarithms = np.log(column.some)
-        skewness = _moment(column.some, 3)
-        straight = abs(_moment(logarithms, 3))
-        near_normal = (
-            straight
-            < min(LARGEST_SKEWNESS_LEFT_BY_A_LOGARITHM * skewness, LARGEST_SKEWNESS_OF_A_LOGARITHM)
-            and abs(_moment(logarithms, 4) - 3.0) < LARGEST_KURTOSIS_OF_A_LOGARITHM
-        )
-        if skewness > LEAST_SKEWNESS_OF_AN_AMOUNT and near_normal:
-            names.append(column.name)
+    names = [
+        column.name
+        for column in numbers
+        if column.effective >= FEWEST_EFFECTIVE_VALUES and is_amount(column.some)
+    ]
     if not names:
         return None
     many = len(names) > 1
@@ -322,14 +301,6 @@ def amounts(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage | None:
         near=True,
     )
     return Damage(DamageKind.LOGARITHM, tuple(names), 1.0, words, doubtful=doubtful)
-
-
-def _moment(values: Floats, order: int) -> float:
-    """The mean of a power of the values in standard units: 3 for skewness, 4 for kurtosis."""
-    deviation = float(values.std())
-    return (
-        float(np.mean(((values - values.mean()) / deviation) ** order)) if deviation > 0.0 else 0.0
-    )
 
 
 def _effective(counts: np.ndarray) -> float:
