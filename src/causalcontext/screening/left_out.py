@@ -73,7 +73,8 @@ class DoubtfulScale:
     near : bool
         Whether differences next to these columns are not claimed either, since links turn there.
     as_causes : bool
-        Whether effects of these columns alone have no interval; effects on them have one.
+        Whether effects of these columns alone have no interval, and changes beside them alone are
+        not claimed: those of the columns themselves may only be missed.
     """
 
     columns: tuple[str, ...]

@@ -190,9 +190,10 @@ def coarse_rounding(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage 
     subject = listed(names, MOST_COLUMNS_OF_A_SENTENCE)
     doubtful = DoubtfulScale(
         tuple(names),
-        (),
+        ("edge", "slope", "level"),
         f"coarse rounding of {subject} makes effects too small, and gives a part of them to what"
         " goes along with these numbers",
+        near=True,
         as_causes=True,
     )
     return Damage(DamageKind.ROUNDED, tuple(names), 1.0, words, doubtful=doubtful)
