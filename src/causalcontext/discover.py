@@ -93,7 +93,8 @@ def discover(
         The seed is for random starts and for tests that draw random numbers.
     transform : {"auto", "none", "ranks"}
         "ranks" replaces every continuous column by the normal scores of its ranks. "auto" asks the
-        likelihood in "score-ac", and is "none" for methods that test.
+        likelihood in "score-ac", about all columns and about amounts alone, and is "none" for
+        methods that test.
     sample : int
         Rows to keep of a table that is read in batches.
     time_limit : float, optional

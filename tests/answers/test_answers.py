@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 sys.path.insert(0, str(Path(__file__).parent))
 from bases import BASES
 from cases import untouched
-from verdicts import Outcome, clean, judged
+from verdicts import Outcome, clean, judged, outcome_of
 
 import causalcontext as cc
 from accidents import ACCIDENTS, Allowed, by_family
@@ -210,6 +210,14 @@ def test_clean_tables_get_no_warning_and_a_good_answer(base: str) -> None:
     assert figures.links >= len(known.truth.arrows) - 1.0
     assert (figures.false_links, figures.wrong_arrows, figures.false_claims) == (0.0, 0.0, 0.0)
     assert figures.claims >= min(1, len(known.truth.changed))
+
+
+def test_what_a_rounded_cause_lost_is_no_change_of_another_one() -> None:
+    """The cause of the rounded number seems to act where that acts, in one context alone."""
+    found = outcome_of(("one_rounded",), "factory", 500)
+    assert found is not None
+    assert found.answer.claims == {("pressure", "strength", "edge")}
+    assert found.after.told == 1.0
 
 
 @pytest.mark.slow

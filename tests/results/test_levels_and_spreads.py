@@ -228,3 +228,22 @@ def test_level_and_power(noise):
     assert wrong <= 4
     assert right["level"] >= 10  # where X causes R as well, margins are small
     assert right["spread"] >= 10
+
+
+@pytest.mark.parametrize("off", [0.0, 60.0, 1e6 / 3.0])
+def test_a_constant_has_no_spread_to_compare(off):
+    """A device that is off in one context: a warning says so, and it is no change of noise."""
+    rng = np.random.default_rng(8)
+    wet = rng.random(600) < 0.5
+    x = rng.standard_normal(600) + wet
+    table = pd.DataFrame(
+        {"x": x, "y": 0.8 * x + rng.standard_normal(600), "soil": np.where(wet, "wet", "dry")}
+    )
+    known = cc.Knowledge(tiers=[["soil"], ["x", "y", "device"]])
+    for quiet, claimed in ((0.3 * rng.standard_normal(600), True), (np.zeros(600), False)):
+        device = off + np.where(wet, rng.standard_normal(600), quiet)
+        result = cc.discover(table.assign(device=device), "soil", knowledge=known)
+        changes = result.changes("dry", "wet")
+        spreads = changes[(changes["kind"] == "spread") & changes["claimed"]]
+        assert list(spreads["target"]) == ["device"] * claimed
+        assert any("device is the same" in text for text in result.warnings) is not claimed

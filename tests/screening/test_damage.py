@@ -384,6 +384,95 @@ def test_a_made_scale_holds_claims_back_in_results_and_files(tmp_path) -> None:
     )
 
 
+def of_a_chain(seed):
+    """Numbers whose slopes a context shares; it moves the levels of the first two."""
+    rng = np.random.default_rng(seed)
+    wet = rng.random(800) < 0.5
+    cause = rng.standard_normal(800) + 1.5 * wet
+    middle = 0.8 * cause + 0.8 * wet + 0.6 * rng.standard_normal(800)
+    effect = 0.9 * middle + 0.7 * rng.standard_normal(800)
+    soil = np.where(wet, "wet", "dry")
+    return pd.DataFrame({"cause": cause, "middle": middle, "effect": effect, "soil": soil})
+
+
+ORDER = cc.Knowledge(tiers=[["soil"], ["cause"], ["middle"], ["effect"]])
+
+
+def intervals(result, x, y):
+    """Whether the effects of x on y in the contexts have intervals, and what is said of them."""
+    rows = result.effects(x, y)
+    rows = rows[rows["versus"].isna()]
+    return bool(np.isfinite(rows["low"]).all()), " ".join(rows["note"])
+
+
+def claimed_at(result, column):
+    """Whether a change of the mechanism of a column is claimed."""
+    changes = result.changes("dry", "wet")
+    return bool(changes.loc[changes["target"] == column, "claimed"].any())
+
+
+def test_values_cut_off_have_no_claims_and_no_intervals(tmp_path) -> None:
+    """Where more rows of one context are cut off, a mechanism that both share seems to differ."""
+    table = of_a_chain(4)
+    clean = cc.discover(table, "soil", knowledge=ORDER)
+    assert intervals(clean, "middle", "effect")[0]
+    assert claimed_at(clean, "middle")
+    assert not clean.doubtful_scales
+    limit = table["middle"].quantile(0.85)
+    capped = table.assign(middle=table["middle"].clip(upper=limit))
+    result = cc.discover(capped, "soil", knowledge=ORDER)
+    for found in (result, cc.load(saved(result, tmp_path))):
+        assert not claimed_at(found, "middle")
+        for pair in (("cause", "middle"), ("middle", "effect"), ("cause", "effect")):
+            has_interval, note = intervals(found, *pair)
+            assert not has_interval
+            assert "no interval: values of middle beyond a limit were set to it" in note
+        assert found.mechanisms()["low"].isna().all()
+        assert found.predict_intervention({"cause": 1.0})["low"].isna().all()
+    kept = cc.discover(capped, "soil", knowledge=ORDER, damaged="keep")
+    assert intervals(kept, "middle", "effect")[0]
+
+
+def test_few_cells_at_a_limit_cost_no_interval() -> None:
+    table = of_a_chain(5)
+    limit = table["middle"].quantile(0.985)
+    result = cc.discover(
+        table.assign(middle=table["middle"].clip(upper=limit)), "soil", knowledge=ORDER
+    )
+    assert any("middle is" in text for text in result.warnings)
+    assert not result.doubtful_scales
+    assert intervals(result, "middle", "effect")[0]
+
+
+def test_rounding_costs_the_intervals_of_causes_alone() -> None:
+    """The error of rounding makes slopes of a cause too small; an effect may have it."""
+    table = of_a_chain(6)
+    step = 0.9 * table["middle"].std()
+    rounded = table.assign(middle=(table["middle"] / step).round() * step)
+    result = cc.discover(rounded, "soil", knowledge=ORDER)
+    assert any("coarse rounding of middle" in text for text in result.warnings)
+    has_interval, note = intervals(result, "middle", "effect")
+    assert not has_interval
+    assert "no interval: coarse rounding of middle" in note
+    assert intervals(result, "cause", "middle")[0]
+
+
+def test_damaged_cells_that_stay_cost_claims_and_intervals() -> None:
+    """Codes in more rows than are left out: their columns are not believed."""
+    table = of_a_chain(7)
+    rng = np.random.default_rng(7)
+    coded = table.assign(
+        **{
+            name: table[name].where(rng.random(len(table)) >= 0.14, -99.0)
+            for name in ("cause", "middle", "effect")
+        }
+    )
+    result = cc.discover(coded, "soil", knowledge=ORDER)
+    assert any("too many to leave out" in text for text in result.warnings)
+    assert not claimed_at(result, "middle")
+    assert not intervals(result, "middle", "effect")[0]
+
+
 def saved(result, folder):
     """The path of the result in a file."""
     result.save(folder / "result.json")

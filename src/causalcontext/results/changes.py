@@ -213,15 +213,18 @@ def scale_is_doubtful(result: ContextGraphs, change: Change) -> str:
     does not.
 
     That of an end; of a scale that bends mechanisms, which turns links, that of a neighbour of an
-    end as well.
+    end as well; of one that makes effects of a column smaller, which other causes get then, that of
+    a neighbour alone.
     """
     ends = {change.source, change.target}
     for doubtful in result.doubtful_scales:
+        if doubtful.by_ranks and by_ranks(result):
+            continue
         near = ends
-        if doubtful.by_ranks:
-            if by_ranks(result):
-                continue
+        if doubtful.near:
             near = ends.union(*(result.union.neighbours(end) for end in ends))
+        if doubtful.as_causes:  # what a cause lost goes to the others
+            near = near - ends
         if change.kind in doubtful.kinds and near.intersection(doubtful.columns):
             return doubtful.reason
     return ""

@@ -302,7 +302,12 @@ def _screening_from_dict(content: dict[str, Any]) -> dict[str, Any]:
     )
     doubtful_scales = tuple(
         DoubtfulScale(
-            tuple(scale["columns"]), tuple(scale["kinds"]), scale["reason"], scale["by_ranks"]
+            tuple(scale["columns"]),
+            tuple(scale["kinds"]),
+            scale["reason"],
+            scale["by_ranks"],
+            scale.get("near", scale["by_ranks"]),
+            scale.get("as_causes", False),
         )
         for scale in content.get("doubtful_scales", ())
     )

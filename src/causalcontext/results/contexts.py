@@ -140,7 +140,7 @@ class ContextGraphs(EffectMethods):
         The columns of the table that took no part in the search, each with the reason.
     doubtful_scales : tuple of DoubtfulScale
         Columns whose scale makes differences between contexts that are none, so that `changes` does
-        not claim them.
+        not claim them, and effects that have no interval.
     thin : ThinLevels or None
         The values of the context with too few rows to say anything: `rows` has them, and how many
         rows each has. They took no part in the search, and their graph is the pooled one, the union

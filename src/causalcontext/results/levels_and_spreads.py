@@ -41,6 +41,7 @@ from causalcontext.results.curve_difference import (
 from causalcontext.results.equations import NUMBER, Mechanisms, Term
 from causalcontext.results.series import context_nodes
 from causalcontext.results.settings import (
+    CONSTANT_SHARE,
     CURVES_TO_CHOOSE_FROM,
     DESPITE_ERRORS,
     LEVEL_STEP_QUANTILES,
@@ -452,7 +453,8 @@ def spread(
     `log_scale` is what causes are known to add to the logarithm of the spread; `causes` are numbers
     it may depend on. Distances of residuals from their median are regressed on the indicator of the
     second context (Brown and Forsythe 1974), alone and beside causes and their distances: the
-    larger p-value counts. NaN with too few rows in a context.
+    larger p-value counts. NaN with too few rows in a context, and where y is a constant in one:
+    that is no mechanism with noise, and a warning names it.
     """
     design = np.column_stack([np.ones(len(y)), *others])
     left = np.empty(len(y))
@@ -469,6 +471,8 @@ def spread(
             * np.sqrt(n / (n - rank))
         )
         sizes[context_rows] = np.abs(left[context_rows] - np.median(left[context_rows]))
+        if sizes[context_rows].max() <= CONSTANT_SHARE * np.abs(y).max():
+            return Moved(np.nan, np.nan, np.nan)
     away = [z - np.median(z) for z in causes]
     beside = [*away, *(np.abs(z) for z in away)]
     p = np.max(

@@ -233,7 +233,14 @@ def check_content(content: Mapping[str, Any]) -> None:
                 "untested": [(str, FROM_0)],
             },
             "doubtful_scales?": [
-                {"columns": [str], "kinds": [str], "reason": str, "by_ranks": bool}
+                {
+                    "columns": [str],
+                    "kinds": [str],
+                    "reason": str,
+                    "by_ranks": bool,
+                    "near?": bool,
+                    "as_causes?": bool,
+                }
             ],
             "left_out?": [
                 {

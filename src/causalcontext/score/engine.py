@@ -27,6 +27,7 @@ from causalcontext.results.wrong_cells import CleanedTable, FlaggedCell, WrongCe
 from causalcontext.score.constants import constant_columns, with_traces, words_about_constants
 from causalcontext.score.data import ScoreData, by_name, score_data
 from causalcontext.score.explore import (
+    RANKS,
     Explored,
     asks_for_scales,
     explore_even,
@@ -123,7 +124,7 @@ def run_score(
     facts = {
         "penalty": float(options.penalty),
         "search": found.search,
-        "transform": transform,
+        "transform": transform if transform == "none" else RANKS,
         "starts": len(found.models),
         "curved": explored.curved,
         "curves_gain": explored.doubt,

@@ -20,6 +20,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from causalcontext.data.amounts import is_amount
 from causalcontext.data.coarse import FewValues
 from causalcontext.data.columns import Kind
 from causalcontext.data.dataset import complete_rows, mean_ranks
@@ -71,6 +72,8 @@ FAR = 4.0
 """Empirical bound: the joint gain of curves, or of bends, is at most so many times the sum of their
 single gains.
 """
+RANKS, AMOUNTS = "ranks", "amounts"
+"""Normal scores replace all continuous columns, or those alone that are amounts."""
 CHANCE = 50.0
 """Normal scores are searched if at the orders found without them they come so close, in nats."""
 
@@ -332,24 +335,45 @@ def _improved(
     data = beside or straight.design.data
     options = straight.design.options
     if (
-        options.transform == "auto"
-        and _transformed(data)
-        and not effort.clock.skips("normal scores")
+        options.transform != "auto"
+        or not _transformed(data, RANKS)
+        or effort.clock.skips("normal scores")
     ):
-        ranked = in_ranks(data)
-        charge = charge + charge_for_ranks(data, options)
-        at_orders = float(scores_at_orders(ranked, options, straight.found.best, False).sum())
-        if at_orders + charge > straight.score - CHANCE:
-            other = replace(_bent(_straight(ranked, options, effort), effort), charge=charge)
-            lead = other.score + charge - straight.score
-            if lead > 0.0 and (
-                np.isnan(other.doubt)
-                or lead > FAR * curves_gain(straight.design, straight.found.best)
-            ):
-                return other, "ranks"  # a warp: no curves of the columns as they are come near
-            mine = bent(straight, effort)
-            return (other, "ranks") if other.score + charge > mine.score else (mine, "none")
-    return bent(straight, effort), "none"
+        return bent(straight, effort), "none"
+    ranked = [
+        (found, transform)
+        for transform in (RANKS, AMOUNTS)
+        if (found := _ranked(straight, data, transform, effort, charge)) is not None
+    ]
+    if not ranked:
+        return bent(straight, effort), "none"
+    other, transform = max(ranked, key=lambda each: each[0].score + each[0].charge)
+    lead = other.score + other.charge - straight.score
+    if lead > 0.0 and (
+        np.isnan(other.doubt) or lead > FAR * curves_gain(straight.design, straight.found.best)
+    ):
+        return other, transform  # a warp: no curves of the columns as they are come near
+    mine = bent(straight, effort)
+    return (other, transform) if other.score + other.charge > mine.score else (mine, "none")
+
+
+def _ranked(
+    straight: Explored, data: ScoreData, transform: str, effort: Effort, charge: float
+) -> Explored | None:
+    """The best model of the columns in normal scores, with what these cost; None where there are
+    none to replace, or the same ones as with all, and where they are far from paying at the orders
+    of straight lines.
+    """
+    options = straight.design.options
+    columns = _transformed(data, transform)
+    if not columns or (transform == AMOUNTS and columns == _transformed(data, RANKS)):
+        return None
+    ranked = in_ranks(data, transform)
+    charge = charge + charge_for_ranks(data, options, transform)
+    at_orders = float(scores_at_orders(ranked, options, straight.found.best, False).sum())
+    if at_orders + charge <= straight.score - CHANCE:
+        return None
+    return replace(_bent(_straight(ranked, options, effort), effort), charge=charge)
 
 
 def _straight(data: ScoreData, options: ScoreOptions, effort: Effort) -> Explored:
@@ -466,39 +490,52 @@ def _kinked(straight: Explored, ahead: float, effort: Effort) -> Explored:
     return Explored(richer, found, True, np.nan, straight=straight, instead=True)
 
 
-def in_ranks(data: ScoreData) -> ScoreData:
-    """The same table with normal scores of its continuous columns, but for those that a treatment
-    has replaced.
-    """
+def in_ranks(data: ScoreData, transform: str = RANKS) -> ScoreData:
+    """The same table with normal scores of the columns that a transform replaces."""
     table, columns, usable = data.table, list(data.table.columns), complete_rows(data.table)
-    for position in table.system:
-        if table.kinds[position] is Kind.CONTINUOUS and position not in data.treated:
-            column = np.full(table.n_rows, np.nan)
-            column[usable] = normal_scores(table.columns[position][usable])
-            columns[position] = column
+    for position in _ranked_positions(data, transform):
+        column = np.full(table.n_rows, np.nan)
+        column[usable] = normal_scores(table.columns[position][usable])
+        columns[position] = column
     scores = replace(table, columns=tuple(columns))
     return score_data(
         scores, gather_statistics(scores, "listwise"), data.links, data.is_window, data.treated
     )
 
 
-def _transformed(data: ScoreData) -> list[int]:
-    """The variables that normal scores replace: the continuous ones that no treatment has
-    replaced.
+def _ranked_positions(data: ScoreData, transform: str) -> list[int]:
+    """The columns that normal scores replace: the continuous ones that no treatment has replaced,
+    or those of them that are amounts.
+
+    A logarithm makes the mechanisms of an amount lines, and the others need not be warped for it.
     """
+    table = data.table
+    continuous = [
+        position
+        for position in table.system
+        if table.kinds[position] is Kind.CONTINUOUS and position not in data.treated
+    ]
+    if transform == RANKS:
+        return continuous
+    usable = complete_rows(table)
     return [
-        j
-        for j in range(data.responses)
-        if data.table.kinds[data.position[j]] is Kind.CONTINUOUS
-        and int(data.position[j]) not in data.treated
+        position
+        for position in continuous
+        if is_amount(np.asarray(table.columns[position], dtype=np.float64)[usable])
     ]
 
 
-def charge_for_ranks(data: ScoreData, options: ScoreOptions) -> float:
+def _transformed(data: ScoreData, transform: str) -> list[int]:
+    """The variables that normal scores replace."""
+    positions = _ranked_positions(data, transform)
+    return [j for j in range(data.responses) if int(data.position[j]) in positions]
+
+
+def charge_for_ranks(data: ScoreData, options: ScoreOptions, transform: str = RANKS) -> float:
     """What must be added to the score of normal scores to compare it: slopes of the transform, less
     the price.
     """
-    columns = [data.values[j] for j in _transformed(data)]
+    columns = [data.values[j] for j in _transformed(data, transform)]
     slopes = sum(log_slope(column) for column in columns) * data.weight
     return slopes - len(columns) * MARGINAL_PARAMETERS * 0.5 * options.penalty * float(
         np.log(data.total)

@@ -165,12 +165,14 @@ def without_wrong_cells(
         cleaned, few if options.transform != "none" else (), effort.seed, only=treatment
     )
     for way in (way for way in ways if way.name == treatment):
-        quick = in_ranks(way.data) if transform == "ranks" else way.data
+        quick = way.data if transform == "none" else in_ranks(way.data, transform)
         scores = scores_at_orders(quick, options, explored.found.best, explored.curved)[
             _order(quick, cleaned)
         ]
         chance = max(LEAST_CHANCE, CHANCE_A_CELL * float(flags.wrong.sum()))
-        charge = way.charge + (charge_for_ranks(way.data, options) if transform == "ranks" else 0.0)
+        charge = way.charge + (
+            0.0 if transform == "none" else charge_for_ranks(way.data, options, transform)
+        )
         if _description(flags, cleaned, scores, charge) < enough - chance:
             return None
     other = (explore_even if even else explore)(cleaned, options, effort, few)

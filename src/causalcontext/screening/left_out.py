@@ -57,7 +57,7 @@ class LeftOut:
 @dataclass(frozen=True)
 class DoubtfulScale:
     """Columns that are searched, but whose scale makes some differences between contexts that are
-    none.
+    none, and effects that have no honest interval.
 
     Attributes
     ----------
@@ -70,12 +70,19 @@ class DoubtfulScale:
     by_ranks : bool
         Whether ranks in place of the numbers undo it, so that a search by ranks may claim these
         differences.
+    near : bool
+        Whether differences next to these columns are not claimed either, since links turn there.
+    as_causes : bool
+        Whether effects of these columns alone have no interval, and changes beside them alone are
+        not claimed: those of the columns themselves may only be missed.
     """
 
     columns: tuple[str, ...]
     kinds: tuple[str, ...]
     reason: str
     by_ranks: bool = False
+    near: bool = False
+    as_causes: bool = False
 
 
 def words_about_left_out(columns: Sequence[LeftOut], unused: Sequence[str] = ()) -> str:

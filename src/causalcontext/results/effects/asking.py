@@ -242,6 +242,36 @@ def approximations(
     return found
 
 
+def no_interval(mechanics: Mechanics, causes: Sequence[int], y: int) -> str:
+    """The reason in words why effects of some causes on y have no honest interval; "" if they have
+    one.
+
+    An effect rests on the mechanisms of y and of what lies on the way to it, and these on their
+    causes: of all of them no column may have a doubtful scale (`DoubtfulScale`). One that is in
+    doubt as a cause alone may be an effect.
+    """
+    scales = mechanics.result.doubtful_scales
+    if not scales:
+        return ""
+    on_the_way = {y}
+    for g in mechanics.cells:
+        for x in causes:
+            if x in mechanics.contexts:
+                on_the_way.update(v for _, v in downstream(mechanics, g, y))
+            else:
+                on_the_way.update(mechanics.between(g, x, y))
+    possible_causes = np.any(may_cause(mechanics.endpoints), axis=0)
+    adjusted_for = set(causes)
+    for v in on_the_way:
+        adjusted_for.update(np.flatnonzero(possible_causes[:, v]).tolist())
+    as_causes = {mechanics.name(mechanics.now(v)) for v in adjusted_for}
+    anywhere = as_causes | {mechanics.name(mechanics.now(v)) for v in on_the_way}
+    for scale in scales:
+        if not (as_causes if scale.as_causes else anywhere).isdisjoint(scale.columns):
+            return f"no interval: {scale.reason}"
+    return ""
+
+
 def context_effect(
     mechanics: Mechanics, context: int, g: int, h: int, y: int, levels: Contrast = NUMBERS
 ) -> Possible:

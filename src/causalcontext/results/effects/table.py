@@ -209,16 +209,18 @@ def effects_by_path(
             except NoAnswer as reason:
                 raise OptionError(str(reason)) from reason
             said = level_words(mechanics, cause, effect, contrast)
+            doubt = asking.no_interval(mechanics, [cause], effect)
             for path, answer in found.items():
                 words = " --> ".join(mechanics.name(v) for v in path)
+                shown, lost = _honest(numbers(answer, level), doubt)
                 rows.append(
                     (
                         *_names(mechanics, cause, effect, contrast),
                         value,
                         words,
-                        *numbers(answer, level),
+                        *shown,
                         answer.identified,
-                        _joined(said, answer.note),
+                        _joined(said, answer.note, lost),
                     )
                 )
     return because(
@@ -349,6 +351,7 @@ def _variable_rows(
     on_context = y in mechanics.contexts
     named = _names(mechanics, x, y, levels)
     said = level_words(mechanics, x, y, levels)
+    doubt = asking.no_interval(mechanics, [x], y)
     direct = [_direct(mechanics, g, x, y, levels) for g in mechanics.cells]
     for _, _, g, h in asked_rows(mechanics, x, y):
         if h < 0:
@@ -359,28 +362,27 @@ def _variable_rows(
             answer = asking.difference(mechanics, g, h, x, y, levels)
             part = direct[g] - direct[h]
             note = answer.note or same(answer)
-        effect, error, low, high, p, *rest = numbers(answer, level, part)
+        shown = numbers(answer, level, part)
         kind = GIVEN if on_context else mechanics.intervals
         if mechanics.draws is not None and not on_context:
             error, low, high, p = mechanics.draws.spread(x, y, g, h, level)
-            low = float(np.fmin(low, effect))
-            high = float(np.fmax(high, effect))
+            low = float(np.fmin(low, shown[0]))
+            high = float(np.fmax(high, shown[0]))
+            shown = (shown[0], error, low, high, p, *shown[5:])
             kind = "mixture"
         note = (
-            f"{note} in this graph" if answer is asking.NO_PATH and h < 0 and low < high else note
+            f"{note} in this graph"
+            if answer is asking.NO_PATH and h < 0 and shown[2] < shown[3]
+            else note
         )
+        shown, lost = _honest(shown, doubt)
         yield (
             *named,
             None if on_context else values[g],
             None if h < 0 else values[h],
-            effect,
-            error,
-            low,
-            high,
-            p,
-            *rest,
+            *shown,
             answer.identified,
-            _joined(said, note),
+            _joined(said, note, lost),
             kind,
         )
 
@@ -391,6 +393,7 @@ def _context_rows(
     """do(R = a) minus do(R = b), for all pairs of contexts between which just R differs."""
     result = mechanics.result
     said = level_words(mechanics, x, y, levels)
+    doubt = asking.no_interval(mechanics, [x], y)
     for _, _, g, h in asked_rows(mechanics, x, y):
         answer = asking.context_effect(mechanics, x, g, h, y, levels)
         direct = _context_direct(mechanics, g, h, y) if answer.identified else np.nan
@@ -401,13 +404,14 @@ def _context_rows(
             asking.approximations(mechanics, g, list(dict.fromkeys(moved)))
         )
         note = _joined(note, SET_NOW.format(mechanics.name(x)) if result.series is not None else "")
+        shown, lost = _honest(numbers(answer, level, direct), doubt)
         yield (
             *_names(mechanics, x, y, levels),
             result.contexts[g],
             result.contexts[h],
-            *numbers(answer, level, direct),
+            *shown,
             answer.identified,
-            _joined(said, note),
+            _joined(said, note, lost),
             GIVEN,
         )
 
@@ -423,6 +427,16 @@ def numbers(answer: Possible, level: float, direct: float | None = None) -> tupl
         return (np.nan, np.nan, low, high, np.nan, *between, values)
     (only,) = answer.estimates
     return (only.value, only.error, low, high, only.p, *between, values)
+
+
+def _honest(found: tuple[Any, ...], doubt: str) -> tuple[tuple[Any, ...], str]:
+    """The numbers of an effect, as `numbers` returns them, without error, interval and p-value
+    where `doubt` says why a scale has none; and these words, "" where no interval is lost: of what
+    is not identified, and of a pair without a path.
+    """
+    if not doubt or np.isnan(found[2]) or found[2] == found[3]:
+        return found, ""
+    return (found[0], *(np.nan,) * 4, *found[5:]), doubt
 
 
 def _direct(mechanics: Mechanics, g: int, x: int, y: int, levels: Contrast) -> float:
@@ -588,7 +602,11 @@ def _mechanism_row(
     if mechanics.is_binary(cause):
         reminder = _joined(level_words(mechanics, cause, effect, Contrast(0, 1)), reminder)
     slope, fit, choice = found[0]
-    *shown, _ = numbers(Possible(tuple(one for one, *_ in found)), level)
+    (*shown, _), lost = _honest(
+        numbers(Possible(tuple(one for one, *_ in found)), level),
+        asking.no_interval(mechanics, [cause], effect),
+    )
+    reminder = _joined(reminder, lost)
     if len(found) > 1:
         return (*named, *shown, np.nan, "", 0, (), "", fit.kind, not note, reminder)
     place = fit.causes.index(cause)
@@ -692,9 +710,12 @@ def _prediction(
     found = possible(
         mechanics, between, lambda family: mean_under(mechanics, family, g, y, fixed, start, inside)
     )
-    mean, error, low, high, *_ = numbers(found, level)
+    (mean, error, low, high, *_), lost = _honest(
+        numbers(found, level), asking.no_interval(mechanics, list(fixed), y)
+    )
     now = float(mechanics.means(own).values[y])
     note = found.note or "; ".join(asking.approximations(mechanics, g, [v for _, v in between]))
+    note = _joined(note, lost)
     return (
         mechanics.result.contexts[g],
         mechanics.name(y),

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from causalcontext.data.dataset import Dataset, only_cells, some_rows
+from causalcontext.errors import listed
 from causalcontext.kernels.arrays import Bools, Ints
 from causalcontext.screening.damage import cells, duplicates, scales
 from causalcontext.screening.damage.finding import (
@@ -23,7 +24,11 @@ from causalcontext.screening.damage.finding import (
     percent,
     union_of,
 )
-from causalcontext.screening.settings import LARGEST_SHARE_LEFT_OUT_FOR_CELLS
+from causalcontext.screening.left_out import DoubtfulScale
+from causalcontext.screening.settings import (
+    LARGEST_SHARE_LEFT_OUT_FOR_CELLS,
+    MOST_COLUMNS_OF_A_SENTENCE,
+)
 
 SCALES = (cells.far_heaps, *scales.FINDERS)
 KINDS = (DamageKind.FAR, *scales.KINDS)
@@ -83,7 +88,6 @@ def mended(
         finding = None if skipped else look(data, numbers)
         if finding is None:
             continue
-        findings.append(finding)
         words = _words(finding, keep)
         out = finding.rows
         if finding.cells:
@@ -95,9 +99,12 @@ def mended(
             )
             out = damaged if small and not as_missing else None
             words = _words_on_cells(finding, keep, as_missing, out)
+            if out is None and not as_missing and not keep:
+                finding = _in_doubt(finding)
             if as_missing and not keep:
                 data = _with_missing(data, finding)
                 numbers = number_columns(data)
+        findings.append(finding)
         sentences.append(words)
         if not keep and out is not None:
             data = _without_rows(data, out)
@@ -140,6 +147,19 @@ def _words_on_cells(finding: Damage, keep: bool, as_missing: bool, out: Bools | 
         count = int(out.sum())
         handled = f"; taken for missing, and {count:,} {'row' if count == 1 else 'rows'} left out"
     return f"{finding.words}{handled}; {finding.way}"
+
+
+def _in_doubt(finding: Damage) -> Damage:
+    """The finding of damaged cells that stay, so that nothing is claimed of their columns."""
+    columns = listed(list(finding.columns), MOST_COLUMNS_OF_A_SENTENCE)
+    doubtful = DoubtfulScale(
+        finding.columns,
+        ("edge", "slope", "level", "spread"),
+        f"{percent(finding.share)} of the rows have damaged cells in {columns}, too many to leave"
+        " out",
+        near=True,
+    )
+    return replace(finding, doubtful=doubtful)
 
 
 def _words(finding: Damage, keep: bool) -> str:

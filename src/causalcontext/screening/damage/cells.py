@@ -24,6 +24,7 @@ from causalcontext.screening.damage.finding import (
     robust_units,
     union_of,
 )
+from causalcontext.screening.left_out import DoubtfulScale
 from causalcontext.screening.relations import is_short
 from causalcontext.screening.settings import (
     DEVIATIONS_AROUND_A_CODE,
@@ -387,7 +388,15 @@ def far_heaps(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage | None
         " or leave the column out"
     )
     share = float(union_of(list(heaps.values()), data.n_rows).mean())
-    return Damage(DamageKind.FAR, tuple(column.name for column in heaps), share, words)
+    names = tuple(column.name for column in heaps)
+    doubtful = DoubtfulScale(
+        names,
+        ("edge", "slope", "level", "spread"),
+        f"some cells of {listed(list(names), MOST_COLUMNS_OF_A_SENTENCE)} are far from all others,"
+        " as by another unit",
+        near=True,
+    )
+    return Damage(DamageKind.FAR, names, share, words, doubtful=doubtful)
 
 
 def imputed_means(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from causalcontext.data.amounts import is_amount
 from causalcontext.data.coarse import ATOM
 from causalcontext.data.dataset import Dataset
 from causalcontext.errors import listed
@@ -25,17 +26,12 @@ from causalcontext.screening.settings import (
     FEWEST_EFFECTIVE_VALUES,
     FEWEST_REPEATED_CELLS,
     FEWEST_ROWS_OF_A_STANDARDISED_CONTEXT,
-    FEWEST_ROWS_OF_AN_AMOUNT,
     FEWEST_VALUES_OF_A_ROUNDED_NUMBER,
     LARGEST_DIFFERENCE_OF_CENTRED,
     LARGEST_DIFFERENCE_OF_STANDARDISED,
     LARGEST_GAP_BESIDE_A_LIMIT,
-    LARGEST_KURTOSIS_OF_A_LOGARITHM,
-    LARGEST_SKEWNESS_LEFT_BY_A_LOGARITHM,
-    LARGEST_SKEWNESS_OF_A_LOGARITHM,
-    LEAST_RATIO_OF_AMOUNTS,
     LEAST_REPEATED_SHARE,
-    LEAST_SKEWNESS_OF_AN_AMOUNT,
+    LEAST_SHARE_OF_A_DOUBTFUL_CAP,
     LEAST_STEP_OF_COARSE_ROUNDING,
     LEAST_TIMES_OFTENER,
     MOST_COLUMNS_OF_A_SENTENCE,
@@ -51,6 +47,7 @@ def caps(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage | None:
     """
     parts = []
     names = []
+    doubted: dict[str, None] = {}
     largest = 0.0
     for column in numbers:
         for end, word in ((0, "lowest"), (-1, "highest")):
@@ -77,6 +74,8 @@ def caps(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage | None:
                 )
                 names.append(column.name)
                 largest = max(largest, share)
+                if share >= LEAST_SHARE_OF_A_DOUBTFUL_CAP:
+                    doubted[column.name] = None
     if not parts:
         return None
     columns = listed(parts, MOST_COLUMNS_OF_A_SENTENCE, "column")
@@ -85,7 +84,17 @@ def caps(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage | None:
         " links may be false and effects there too small; use the values before the cap, or leave"
         " the column out"
     )
-    return Damage(DamageKind.CAP, tuple(names), largest, words)
+    if not doubted:
+        return Damage(DamageKind.CAP, tuple(names), largest, words)
+    subject = listed(list(doubted), MOST_COLUMNS_OF_A_SENTENCE)
+    doubtful = DoubtfulScale(
+        tuple(doubted),
+        ("edge", "slope", "level", "spread"),
+        f"values of {subject} beyond a limit were set to it, so that mechanisms that all contexts"
+        " share seem to differ, and effects are too small",
+        near=True,
+    )
+    return Damage(DamageKind.CAP, tuple(names), largest, words, doubtful=doubtful)
 
 
 def _between_ends(counts: Ints, end: int) -> Ints:
@@ -178,7 +187,16 @@ def coarse_rounding(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage 
         " false or missed, and effects are those of the rounded numbers; use finer numbers if"
         f" there are any, or search levels with kinds={{{names[0]!r}: 'ordered'}}"
     )
-    return Damage(DamageKind.ROUNDED, tuple(names), 1.0, words)
+    subject = listed(names, MOST_COLUMNS_OF_A_SENTENCE)
+    doubtful = DoubtfulScale(
+        tuple(names),
+        ("edge", "slope", "level"),
+        f"coarse rounding of {subject} makes effects too small, and gives a part of them to what"
+        " goes along with these numbers",
+        near=True,
+        as_causes=True,
+    )
+    return Damage(DamageKind.ROUNDED, tuple(names), 1.0, words, doubtful=doubtful)
 
 
 def standardised_within(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage | None:
@@ -257,27 +275,11 @@ def amounts(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage | None:
 
     Such a column wants a logarithm: on its own scale lines miss what it does.
     """
-    names = []
-    for column in numbers:
-        low = float(column.some[0])
-        high = float(column.some[-1])
-        if (
-            len(column.some) < FEWEST_ROWS_OF_AN_AMOUNT
-            or low <= 0.0
-            or high < LEAST_RATIO_OF_AMOUNTS * low
-            or column.effective < FEWEST_EFFECTIVE_VALUES
-        ):
-            continue
-        logarithms = np.log(column.some)
-        skewness = _moment(column.some, 3)
-        straight = abs(_moment(logarithms, 3))
-        near_normal = (
-            straight
-            < min(LARGEST_SKEWNESS_LEFT_BY_A_LOGARITHM * skewness, LARGEST_SKEWNESS_OF_A_LOGARITHM)
-            and abs(_moment(logarithms, 4) - 3.0) < LARGEST_KURTOSIS_OF_A_LOGARITHM
-        )
-        if skewness > LEAST_SKEWNESS_OF_AN_AMOUNT and near_normal:
-            names.append(column.name)
+    names = [
+        column.name
+        for column in numbers
+        if column.effective >= FEWEST_EFFECTIVE_VALUES and is_amount(column.some)
+    ]
     if not names:
         return None
     many = len(names) > 1
@@ -296,16 +298,9 @@ def amounts(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage | None:
         f"{subject} {'are' if many else 'is'} skewed as amounts are: on their"
         " scale a mechanism that all contexts share may seem to differ; search the logarithm",
         by_ranks=True,
+        near=True,
     )
     return Damage(DamageKind.LOGARITHM, tuple(names), 1.0, words, doubtful=doubtful)
-
-
-def _moment(values: Floats, order: int) -> float:
-    """The mean of a power of the values in standard units: 3 for skewness, 4 for kurtosis."""
-    deviation = float(values.std())
-    return (
-        float(np.mean(((values - values.mean()) / deviation) ** order)) if deviation > 0.0 else 0.0
-    )
 
 
 def _effective(counts: np.ndarray) -> float:
