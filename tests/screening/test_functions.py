@@ -122,7 +122,35 @@ FORMS: dict[str, tuple[Callable[[Table], Made], str]] = {
     "dummy": (lambda t: {"is_south": (t.region == "south").astype(int)}, "is a dummy of region"),
     "percentage change": (
         lambda t: {"x2": 100.0 * (t.stay - t.dose) / t.dose},
-        "is a function of dose and stay",
+        "is the relative change from dose to stay",
+    ),
+    "percentage change, rounded": (
+        lambda t: {"x2": np.round(100.0 * (t.stay - t.dose) / t.dose, 1)},
+        "is the relative change from dose to stay (rounded)",
+    ),
+    "ratio of few values": (
+        lambda t: {"x2": np.round(2.0 * t.age / t.dose) / 2.0},
+        "= age / dose (rounded)",
+    ),
+    "product, rounded": (
+        lambda t: {"x2": np.round(t.stay * t.dose, 1)},
+        "= dose stay (rounded)",
+    ),
+    "logarithm of a ratio, rounded": (
+        lambda t: {"x2": np.round(np.log(t.weight / t.height), 2)},
+        "is the logarithm of the ratio of",
+    ),
+    "distance, rounded": (
+        lambda t: {"x2": np.round(np.hypot(t.dose, t.stay), 1)},
+        "is the distance √(dose² + stay²) (rounded)",
+    ),
+    "distance of scores without a sign": (
+        lambda t: {"x2": (scores(t.dose) - scores(t.age)).abs()},
+        "is the difference of age and dose without its sign, in standard units",
+    ),
+    "smaller of two scores": (
+        lambda t: {"x2": np.minimum(scores(t.dose), scores(t.stay))},
+        "is the smaller of dose and stay, in standard units",
     ),
     "difference of logarithms": (
         lambda t: {"x2": np.log(scores(t.stay)) - np.log(scores(t.dose))},
@@ -130,7 +158,7 @@ FORMS: dict[str, tuple[Callable[[Table], Made], str]] = {
     ),
     "larger of two": (
         lambda t: {"x2": np.maximum(scores(t.stay), scores(t.dose))},
-        "is a function of dose and stay",
+        "is the larger of dose and stay, in standard units",
     ),
     "shifted ratio, rounded": (
         lambda t: {"x2": np.round(scores(t.stay) / scores(t.dose), 2)},
@@ -186,6 +214,17 @@ def test_a_function_is_left_out_and_named(form: str, seed: int) -> None:
     found = left_out(table.assign(**made))
     assert list(found) == list(made)
     assert words in next(iter(found.values()))
+
+
+@pytest.mark.parametrize(("word", "extreme"), [("largest", np.max), ("smallest", np.min)])
+def test_an_extreme_of_several_columns(word: str, extreme: Callable[..., Any]) -> None:
+    """Which column a cell is from follows from the cells; where a context says it, it is a mechanism."""
+    rains = np.random.default_rng(3).gamma(2.0, size=(4, ROWS))
+    table = clean(3).assign(**{f"rain_{k}": rains[k] for k in range(4)})
+    found = left_out(table.assign(rain=extreme(rains, axis=0)))
+    assert found == {"rain": f"is the {word} of rain_0, rain_1, rain_2 and rain_3"}
+    by_ward = np.where(table.ward == "icu", rains[0], rains[1])
+    assert left_out(table.assign(rain=by_ward)) == {}
 
 
 def naive_relation(table: Table, value: str, parts: list[str], logs: bool) -> float:
@@ -448,6 +487,9 @@ def test_a_strong_mechanism_is_none(make: Callable[[Table], pd.Series], share: f
     "make",
     [
         lambda t, e: np.maximum(scores(t.dose), scores(t.age)) + 0.03 * e,
+        lambda t, e: np.round(np.hypot(t.dose, t.stay) + 0.3 * e, 0),
+        lambda t, e: np.round(t.stay / t.dose + 0.1 * e, 1),
+        lambda t, e: np.where(e > 0, t.stay, t.dose),
         lambda t, e: scores(t.dose) / scores(t.age) + 0.005 * e,
         lambda t, e: np.where(t.ward == "icu", t.dose + 0.1 * e, 0.0),
         lambda t, e: (scores(t.dose) + scores(t.age) + 0.1 * e > 12.0).astype(int),

@@ -28,6 +28,7 @@ from causalcontext.score.explore import explore_even
 from causalcontext.score.options import MOST_LEVELS, Clock, ScoreOptions
 from causalcontext.score.search import Effort
 from causalcontext.screening.bends import bent_relations, surface_relations
+from causalcontext.screening.forms import extreme_cells, form_relations
 from causalcontext.screening.left_out import LeftOut, Why
 from causalcontext.screening.levels import level_relations, near_copies, second_measurements
 from causalcontext.screening.lines import linear_relations
@@ -65,6 +66,8 @@ FAMILIES: tuple[Callable[[Columns, frozenset[int]], list[Relation]], ...] = (
     level_relations,
     lambda columns, gone: linear_relations(columns, gone, logs=False, closely=True),
     bent_relations,
+    form_relations,
+    extreme_cells,
     lambda columns, gone: share_relations(columns, gone, closely=True),
     lambda columns, gone: linear_relations(columns, gone, logs=True, closely=True),
     lambda columns, gone: surface_relations(columns, gone, closely=True),

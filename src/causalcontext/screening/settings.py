@@ -419,6 +419,31 @@ LARGEST_TRACE_OF_A_SURFACE = 2e-3
 """A trace of noise beside a surface (standard deviations): six terms come nearer to a mechanism of
 two causes than a line does. Chosen, not measured."""
 
+# Forms of two columns that have a name, and cells taken from others (forms.py).
+
+FEWEST_VALUES_OF_A_FORM = 4
+"""Different values of a number before it may be a rounded form of others (values). Chosen, not
+measured."""
+
+ROWS_OF_A_FORM_GLANCE = 200
+"""Rows in which forms are looked for first (rows). It bounds time."""
+
+LARGEST_MISFIT_OF_A_FORM_GLANCE = 1e-3
+"""The misfit of a form in the glance, above which a column that is not on a coarse grid is not
+looked at in all rows (a share of variance); it lets candidates through, which all rows confirm.
+Chosen, not measured."""
+
+LEAST_DIFFERENT_SHARE_OF_TAKEN_CELLS = 0.5
+"""Different values of a number that takes its cells from others, or is taken from (a share of
+rows): columns of few values have equal cells by chance. Chosen, not measured."""
+
+LEAST_SHARE_TAKEN = 0.01
+"""Rows that are taken from a column at least (a share of rows). Chosen, not measured."""
+
+MOST_COLUMNS_TAKEN_FROM = 12
+"""Columns that cells are taken from (columns), as many as there are months. Chosen, not measured.
+"""
+
 # Smooth functions of two columns, and sums with squares (smooth.py).
 
 MOST_COLUMNS_OF_SMOOTH_FUNCTIONS = 40
