@@ -374,6 +374,46 @@ def test_a_copy_with_slips(name: str, share: float) -> None:
     )
 
 
+@pytest.mark.parametrize("slope", [1.0, 2.2])
+@pytest.mark.parametrize("name", ["a", "zz"])
+def test_slips_at_the_ends_of_a_copy(name: str, slope: float) -> None:
+    """A misplaced point puts slips beyond all other values, where order does not show them."""
+    table = clean(14, 1000)
+    wrong = np.random.default_rng(15).random(len(table)) < 0.01
+    found = left_out(table.assign(**{name: slope * table.dose * np.where(wrong, 10.0, 1.0)}))
+    words = "a copy of" if slope == 1.0 else "a line in"
+    assert found == {name: f"is {words} dose but for {wrong.sum()} cells"}
+
+
+@pytest.mark.parametrize("name", ["a", "zz"])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_one_goes_whose_formula_is_short(seed: int, name: str) -> None:
+    """Rounded to a digit, too, where errors of the slopes alone move residuals beyond half a step."""
+    table = clean(seed, 300)
+    index = 0.3 * table.age + 0.7 * table.dose
+    assert left_out(table.assign(**{name: index})) == {name: "= 0.3 age + 0.7 dose"}
+    ((column, words),) = left_out(table.assign(**{name: index.round(1)})).items()
+    assert column == name
+    assert words.endswith("dose (rounded)")
+
+
+@pytest.mark.parametrize("name", ["a", "zz"])
+def test_deviations_from_groups_and_shares_of_them(name: str) -> None:
+    table = clean(16)
+    dose = table.groupby("ward").dose
+    for made in (table.dose - dose.transform("mean"), table.dose / dose.transform("sum")):
+        assert set(left_out(table.assign(**{name: made}))) == {name}
+
+
+def test_a_percentage_of_a_subtotal_beside_the_total() -> None:
+    """The percentage goes first, since among the parts alone it is a share of nothing."""
+    table = clean(17)
+    part = table.age + table.dose
+    whole = part + table.stay
+    table = table.assign(a_part=part, whole=whole, ratio_of_it=np.round(100.0 * part / whole, 1))
+    assert set(left_out(table)) == {"a_part", "whole", "ratio_of_it"}
+
+
 def test_a_prediction_with_slopes_of_every_context() -> None:
     """It is an exact line in each of them, and none in all rows; one that has errors in one context
     is a mechanism.

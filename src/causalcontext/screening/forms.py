@@ -244,7 +244,8 @@ def _line(
 
     `steps`, shape (3,), are the grids of the three columns. The line of least squares is tried, and
     those with a power of ten for its slope, as people multiply by 100. What the rounding of x and y
-    does is their step times the derivative of the form. A column without a grid was not rounded. On
+    does is their step times the derivative of the form. A column without a grid is exact, or
+    the others have none either. On
     a coarse grid, where rounding is not uniform, a plain line that is right in every row will do.
     """
     f = form(x, y)
@@ -276,7 +277,7 @@ def _line(
         fit = closeness(rest, grid, relative, plain, False, errors * leverage)
         if fit < Fit.ROUNDED and number and (np.abs(rest) < (0.5 + 1e-6) * steps[0]).all():
             fit = Fit.ROUNDED
-        if fit == Fit.ROUNDED and not steps[0]:
+        if fit < Fit.EXACT and not steps[0] and steps.any():
             fit = Fit.NO
         if fit == Fit.TRACE and relative > min(LARGEST_TRACE, LARGEST_TRACE_OF_A_SURFACE):
             fit = Fit.NO

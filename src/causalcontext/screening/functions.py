@@ -40,6 +40,7 @@ from causalcontext.screening.settings import (
     LEAST_CORRELATION_BY_ROOT_ROWS,
     LEAST_SHARE_OF_DIFFERENT_ROWS,
     MANY_MEMBERS,
+    MEMBERS_OF_A_SUM_OF_TWO,
     MOST_COLUMNS_BESIDE,
     MOST_COLUMNS_SCORED,
     MOST_CONTEXTS_SCORED,
@@ -47,6 +48,7 @@ from causalcontext.screening.settings import (
     MOST_ROWS_SCORED,
     MOST_SCORED_OF_MANY,
     ROUNDING_OF_COVARIANCES,
+    SHORT_DECIMALS,
     TIE_OF_MANY,
     TIE_OF_NAMES,
     TIE_OF_SCORES,
@@ -64,10 +66,11 @@ from causalcontext.views import Contexts
 
 FAMILIES: tuple[Callable[[Columns, frozenset[int]], list[Relation]], ...] = (
     level_relations,
-    lambda columns, gone: linear_relations(columns, gone, logs=False, closely=True),
-    bent_relations,
     form_relations,
     extreme_cells,
+    lambda columns, gone: linear_relations(columns, gone, logs=False, closely=True),
+    near_copies,
+    bent_relations,
     lambda columns, gone: share_relations(columns, gone, closely=True),
     lambda columns, gone: linear_relations(columns, gone, logs=True, closely=True),
     lambda columns, gone: surface_relations(columns, gone, closely=True),
@@ -79,12 +82,11 @@ FAMILIES: tuple[Callable[[Columns, frozenset[int]], list[Relation]], ...] = (
     bent_in_every_context,
     sums_with_squares,
     step_relations,
-    near_copies,
     second_measurements,
     smooth_relations,
 )
-"""Searches in their order: what is exact and simple first, so that a sum is not called a product of
-powers.
+"""Searches in their order: what was certainly made, then what is exact and simple, so that a sum is
+not called a product of powers. A percentage of a total goes before the total.
 """
 
 
@@ -213,10 +215,13 @@ def _is_made(columns: Columns, relation: Relation, column: int) -> bool:
     """True if a column is a prediction or a residual of least squares, or the rank or the scaled
     values of one other.
 
-    So is the only column that was rounded. Scaled values have mean 0 and standard deviation 1, with
-    n or n - 1, or go from 0 to 1; a total of such columns is none of them.
+    So is the only column that was rounded, the only one whose formula has short decimals, and
+    deviations from the means of groups. Scaled values have mean 0 and standard deviation 1, with n
+    or n - 1, or go from 0 to 1; a total of such columns is none of them.
     """
-    if relation.made == column:
+    if relation.made == column or _is_plainest(relation, column, SHORT_DECIMALS):
+        return True
+    if _is_of_groups(columns, column):
         return True
     if len(relation.parts) > 1:
         return _is_of_regression(columns, relation, column)
@@ -238,6 +243,36 @@ def _is_made(columns: Columns, relation: Relation, column: int) -> bool:
         and abs(values.max() - 1.0) < ROUNDING_OF_COVARIANCES
     )
     return bool(is_rank or is_standard or is_scaled)
+
+
+def _is_plainest(relation: Relation, column: int, least: int = 0) -> bool:
+    """True if the formula of a column is plainer than those of all others in a relation, of which
+    none has the plainness `least`, while its own has.
+    """
+    others = [plain for other, plain in relation.plainness.items() if other != column]
+    own = relation.plainness.get(column, 0)
+    return bool(others) and own > max(others) and (not least or own >= least > max(others))
+
+
+def _is_of_groups(columns: Columns, column: int) -> bool:
+    """True if the groups of a category or a context have the mean 0 of a number, or one sum: it is
+    a deviation from the mean of the group, or a share of its total.
+    """
+    if not columns.is_number[column]:
+        return False
+    for groups in columns.values[~columns.is_number]:
+        values = columns.values[column]
+        known = np.isfinite(values) & np.isfinite(groups)
+        levels, group_of_row = np.unique(groups[known], return_inverse=True)
+        counts = np.bincount(group_of_row)
+        if not 1 < len(levels) <= MOST_LEVELS or counts.min() < FEWEST_ROWS_OF_A_RELATION:
+            continue
+        sums = np.bincount(group_of_row, values[known])
+        size = np.bincount(group_of_row, np.abs(values[known]))
+        same_sum = np.ptp(sums) < ROUNDING_OF_COVARIANCES * size.max() and np.ptp(counts) > 0
+        if same_sum or (np.abs(sums) < ROUNDING_OF_COVARIANCES * size).all():
+            return True
+    return False
 
 
 def _is_of_regression(columns: Columns, relation: Relation, column: int) -> bool:
@@ -276,7 +311,9 @@ def _chosen(data: Dataset, columns: Columns, relation: Relation, gone: Collectio
 
     It is the default where nothing is to choose: there is one candidate, the default was certainly
     made, or it has more missing cells. Of the others, scores nearer than a tie to the best say
-    nothing, and the last one of these goes. A table that cannot be scored leaves the default.
+    nothing, and the last one of these goes; the plain sum of three and more is what they are asked
+    for most, since a part is seldom a total less all other parts. A table that cannot be scored
+    leaves the default.
     """
     candidates = _candidates(columns, relation)
     default = _default(columns, relation)
@@ -301,9 +338,10 @@ def _chosen(data: Dataset, columns: Columns, relation: Relation, gone: Collectio
     except (CausalContextError, np.linalg.LinAlgError):
         return default
     best = max(scores)
+    is_subtotal = len(members) > MEMBERS_OF_A_SUM_OF_TWO and _is_plainest(relation, default)
     tie = (
         TIE_OF_MANY
-        if len(members) >= MANY_MEMBERS
+        if len(members) >= MANY_MEMBERS or is_subtotal
         else TIE_OF_NAMES
         if named == [default]
         else TIE_OF_SCORES

@@ -30,6 +30,7 @@ from causalcontext.screening.settings import (
     MOST_LEVELS_WITH_DUMMIES,
     MOST_PARTS_WITH_A_TRACE,
     MOST_TERMS_WRITTEN,
+    ON_GRID_WITHIN,
     PLAIN_NUMBER_WITHIN,
     ROWS_OF_A_SEARCH,
     SLACK_OF_HALF_A_STEP,
@@ -189,12 +190,25 @@ def _confirmed(
         parts = _fewest(columns, value, before, logs, closely, 1.0 + more)
         if not parts or not any(not columns.is_context[term.column] for term in parts):
             return None
-        fitted = _Fitted.of(columns, value, parts, logs)
+        fitted = _Fitted.of(columns, *_rounded_first(columns, value, parts), logs)
         if fitted is None or fitted.is_logical(columns):
             return None
         if fitted.fit >= (Fit.EXACT if closely else Fit.TRACE):
             return fitted.relation(columns)
     return None
+
+
+def _rounded_first(columns: Columns, value: _Term, parts: list[_Term]) -> tuple[_Term, list[_Term]]:
+    """The value of a relation and its parts; the only number that lies on a grid is the value.
+
+    Least squares allow for errors of the value alone: as a regressor a rounded number moves the
+    slopes, and residuals beyond half a step.
+    """
+    terms = [value, *parts]
+    on_grid = [term for term in terms if np.isnan(term.level) and columns.steps[term.column] > 0.0]
+    if len(on_grid) != 1 or on_grid[0] == value:
+        return value, parts
+    return on_grid[0], [term for term in terms if term is not on_grid[0]]
 
 
 def _fewest(
@@ -325,6 +339,11 @@ class _Fitted:
             logs,
             STANDARD_ERRORS_BEYOND_HALF_A_STEP * errors,
         )
+        if fit < Fit.ROUNDED and not logs and steps[0] > 0.0 and not steps[1:].any():
+            short = _short_slopes(raw, slopes, float(steps[0]))
+            if short is not None:
+                intercept, slopes = short
+                fit = Fit.ROUNDED
         weights = np.abs(np.concatenate([[1.0], slopes]))
         plain = logs or _but_one_alike(weights) or _but_one_alike(weights * scale)
         if fit == Fit.TRACE and len(parts) > MOST_PARTS_WITH_A_TRACE and not plain:
@@ -471,6 +490,21 @@ def closeness(
         if _is_rounding(rest, steps, is_nice, 0.0) or _is_rounding(rest, steps, is_nice, errors):
             return Fit.ROUNDED
     return Fit.TRACE if relative < LARGEST_TRACE else Fit.NO
+
+
+def _short_slopes(raw: Floats, slopes: Floats, step: float) -> tuple[float, Floats] | None:
+    """The constant and the slopes with two digits, next to those of least squares, of which a
+    column is the rounded sum in every row; None where there are none.
+
+    `raw` has the column and its parts, shape (1 + parts, rows), and `step` is the grid of the
+    column: in few rows errors of the slopes alone move residuals beyond half a step.
+    """
+    short = np.array([float(f"{slope:.2g}") for slope in slopes])
+    rest = raw[0] - short @ raw[1:]
+    for constant in (0.0, float(f"{rest.mean():.2g}")):
+        if (np.abs(rest - constant) < (0.5 + ON_GRID_WITHIN) * step).all():
+            return constant, short
+    return None
 
 
 def _but_one_alike(weights: Floats) -> bool:

@@ -257,6 +257,13 @@ MANY_MEMBERS = 5
 """Columns of a relation from which on it has many, as that of a prediction (columns): models of
 many take longer. Chosen, not measured."""
 
+MEMBERS_OF_A_SUM_OF_TWO = 3
+"""Columns of the sum of two others (columns). By definition."""
+
+SHORT_DECIMALS = 2
+"""The plainness of a formula with short decimals alone (no unit), as `lines.py` counts it. A column
+whose formula is the only such one was made: other weights are short by chance in 1 of 10^4."""
+
 MOST_SCORED_OF_MANY = 3
 """Columns of such a relation that are scored (columns). It bounds time."""
 
@@ -270,7 +277,8 @@ Chosen, not measured."""
 
 TIE_OF_MANY = 30.0
 """The same in a relation of many columns, where what has most of a prediction scores well in place
-of two causes (nats). Chosen, not measured."""
+of two causes, and in the plain sum of three and more (nats). Of 12 columns and 3,000 rows a part of
+a subtotal went in place of the subtotal, by 11 nats of 800 rows; with all rows it did not."""
 
 ROUNDING_OF_COVARIANCES = 1e-8
 """Differences of covariances, means and standard deviations, in standard deviations, that are
