@@ -40,7 +40,7 @@ from causalcontext.screening.contexts import (
     with_one_spelling,
     words_about_spellings,
 )
-from causalcontext.screening.damage import Mended, mended, told_without
+from causalcontext.screening.damage import mended, mended_series, told_without
 from causalcontext.screening.functions import functions_of_others
 from causalcontext.screening.left_out import (
     DoubtfulScale,
@@ -575,12 +575,11 @@ def screened_data(data: Dataset, before: Screening, asked: Asked) -> tuple[Datas
 
     `before` has those of `screened`. Damage comes first, since copies of rows and codes hide
     everything else, then functions of other columns, then categories of many levels. The rows of a
-    series follow each other, so that none of them is left out: what is damaged is the matter of
-    windows.
+    series follow each other, so that none of them is left out, but damaged cells are missing.
     """
     screening = before
-    repaired: Mended | None = None
-    if asked.series is None:
+    series = asked.series
+    if series is None:
         data = replace(data, keys=before.keys)
         repaired = mended(data, asked.missing, asked.damaged == "keep", asked.codes_decided)
         data = repaired.data
@@ -589,21 +588,23 @@ def screened_data(data: Dataset, before: Screening, asked: Asked) -> tuple[Datas
             screening = replace(
                 screening, rows=rows if screening.rows is None else screening.rows[rows]
             )
-    covariates = () if asked.series is None else asked.series.covariates
+    else:
+        keep = asked.damaged == "keep"
+        repaired = mended_series(data, series.missing, series.lags, keep, asked.codes_decided)
+        data = repaired.data
+    covariates = () if series is None else series.covariates
     left_out = functions_of_others(data, (*asked.kept, *covariates), asked.named, asked.linked)
-    if repaired is not None:
-        findings = repaired.findings
-        sentences = repaired.told
-        if left_out:
-            findings, sentences = told_without(
-                repaired, without_columns(data, [left.column for left in left_out])
-            )
-        doubtful = tuple(finding.doubtful for finding in findings if finding.doubtful is not None)
-        screening = replace(
-            screening,
-            told=(*screening.told, *sentences),
-            doubtful=() if asked.damaged == "keep" else doubtful,
-        )
+    findings = repaired.findings
+    sentences = repaired.told
+    if left_out:
+        rest = without_columns(data, [left.column for left in left_out])
+        findings, sentences = told_without(repaired, rest, series is not None)
+    doubtful = tuple(finding.doubtful for finding in findings if finding.doubtful is not None)
+    screening = replace(
+        screening,
+        told=(*screening.told, *sentences),
+        doubtful=() if asked.damaged == "keep" else doubtful,
+    )
     data, of_many_levels, merged = with_rare_levels_together(data, asked.kept)
     data = replace(data, keys={**data.keys, **_groups(data, of_many_levels)})
     left_out = (*left_out, *of_many_levels)
