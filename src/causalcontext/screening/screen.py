@@ -15,7 +15,7 @@ import narwhals as nw
 import numpy as np
 from narwhals.dependencies import is_pandas_dataframe
 
-from causalcontext.data.columns import Column
+from causalcontext.data.columns import WORDS, Column
 from causalcontext.data.dataset import Dataset, without_columns
 from causalcontext.data.indicators import split_context
 from causalcontext.data.series_options import SeriesOptions
@@ -203,6 +203,8 @@ class Screening:
 
 
 NOTHING = Screening()
+NO_TREATMENT = "none"
+"""A word for missing values that is the name of a group as often."""
 
 
 def columns_of_variables(names: Iterable[str], series: SeriesOptions | None) -> tuple[str, ...]:
@@ -262,7 +264,11 @@ def screened(table: Any, asked: Asked) -> tuple[Any, Sequence[str] | None, Scree
     rewritten, about_spellings = _rewritten_text(cells, {*out, *numbers}, rows, asked.convert)
     screening = Screening(
         left_out,
-        (*sentences, *about_spellings),
+        (
+            *sentences,
+            *about_spellings,
+            *_words_for_missing([cells[name] for name in contexts], asked),
+        ),
         (*notes, *_notes_on_durations(texts)),
         tuple(problems.values()),
         tuple(problems),
@@ -345,6 +351,32 @@ def _rewritten_text(
     for name, merged in alike.items():
         rewritten[name] = with_one_spelling(columns[name], merged)
     return rewritten, ()
+
+
+def _words_for_missing(contexts: Sequence[ColumnCells], asked: Asked) -> list[str]:
+    """A sentence on every value of a context that is a word for missing values, such as NA or ?,
+    and that fewer than half of the rows have; none where the caller said what means missing.
+
+    Such a value counts as one of its own, since NA is Namibia as well. "None" is what a group
+    without treatment is called.
+    """
+    sentences = list[str]()
+    if asked.codes_decided:
+        return sentences
+    for cells in contexts:
+        if cells.values is not None:
+            continue
+        counts = np.bincount(cells.codes[cells.codes >= 0], minlength=len(cells.levels)).tolist()
+        for level, count in zip(cells.levels, counts, strict=True):
+            text = str(level).strip()
+            is_word = text in WORDS and text.lower() != NO_TREATMENT
+            if is_word and 0 < 2 * count < len(cells.codes):
+                sentences.append(
+                    f"{cells.name} is {level!r} in {_rows(count)} of {len(cells.codes):,}, which is"
+                    " read as a value like all others; if it means that the value is missing, pass"
+                    f" na_values=[{level!r}], and these rows are left out"
+                )
+    return sentences
 
 
 def _rows_to_keep(

@@ -105,7 +105,8 @@ def repeated_values(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage 
     """Columns in which one value repeats, and others hardly do; None without any.
 
     The value lies among the others, or so far beyond their end that it is no cap, as half of a
-    limit in place of all values below it; 0 is a natural end. Values that more rows have than `ATOM` make a column coarse, which a search models.
+    limit in place of all values below it; 0 is a natural end. Values that more rows have than
+    `ATOM` make a column coarse, which a search models.
     """
     parts = []
     names = []
