@@ -405,6 +405,24 @@ def test_deviations_from_groups_and_shares_of_them(name: str) -> None:
         assert set(left_out(table.assign(**{name: made}))) == {name}
 
 
+@pytest.mark.parametrize("name", ["a", "zz"])
+def test_a_product_of_numbers_below_zero(name: str) -> None:
+    """Its logarithm is that of the sizes; another sign in some rows makes it none."""
+    table = clean(18).assign(gain=lambda t: t.dose - 30.0, loss=lambda t: t.stay - 17.0)
+    table = table.drop(columns=["dose", "stay"])
+    product = table.gain * table.loss * table.age / 100.0
+    assert left_out(table.assign(**{name: product})) == {name: "= 0.01 age gain loss"}
+    assert left_out(table.assign(**{name: product.abs() * np.sign(table.age - 55.0)})) == {}
+
+
+def test_what_needs_a_root_was_not_made() -> None:
+    """Energy is height and the square of a speed; the speed is no sum of squares."""
+    for seed in range(4):
+        table = clean(seed)
+        made = 9.81 * table.age + 0.5 * (table.dose - 20.0) ** 2
+        assert "dose" not in left_out(table.assign(zz=made))
+
+
 def test_a_percentage_of_a_subtotal_beside_the_total() -> None:
     """The percentage goes first, since among the parts alone it is a share of nothing."""
     table = clean(17)

@@ -80,7 +80,7 @@ def linear_relations(
     """
     rows = some_rows(columns, ROWS_OF_A_SEARCH)
     usable = [j for j in range(len(columns.names)) if j not in gone]
-    terms = [term for j in usable for term in _terms(columns, rows, j, logs)]
+    terms = [term for j in usable for term in _terms(columns, rows, j, logs, closely)]
     table = np.array([term.of(rows) for term in terms])
     if len(terms) < 2:
         return []
@@ -94,16 +94,19 @@ def linear_relations(
     return relations
 
 
-def _terms(columns: Columns, rows: Floats, j: int, logs: bool) -> list[_Term]:
+def _terms(columns: Columns, rows: Floats, j: int, logs: bool, closely: bool) -> list[_Term]:
     """The regressors of column j: itself, or a dummy for every level but one of a category.
-    Logarithms take positive numbers of several values alone.
+    Logarithms take numbers of several values alone that are positive, or closely those without 0:
+    an exact product has its size and its sign.
     """
     values = rows[j][np.isfinite(rows[j])]
     if not values.size:
         return []
     if columns.is_number[j]:
         usable = (
-            values.min() > 0.0 and np.unique(values[:200]).size > 2
+            (values != 0.0).all()
+            and (closely or values.min() > 0.0)
+            and np.unique(values[:200]).size > 2
             if logs
             else np.ptp(values) > 0.0
         )
@@ -140,7 +143,7 @@ def _dependent(
     values = np.nan_to_num(table[:, whole])
     present: Bools = np.asarray(np.isfinite(table[:, whole]).all(axis=1))
     if logs:
-        values = np.log(np.maximum(values, 1e-300))
+        values = np.log(np.maximum(np.abs(values), 1e-300))
     n = values.shape[1]
     if n < FEWEST_ROWS_OF_A_RELATION:
         return []
@@ -231,7 +234,7 @@ def _fewest(
     if values.shape[1] < len(before) + SPARE_ROWS_OF_A_REGRESSION:
         return []
     if logs:
-        values = np.log(np.maximum(values, 1e-300))
+        values = np.log(np.maximum(np.abs(values), 1e-300))
     values = values - values.mean(axis=1, keepdims=True)
     values = values / np.maximum(np.sqrt((values**2).mean(axis=1, keepdims=True)), 1e-300)
     chosen = list(range(len(before)))
@@ -309,9 +312,9 @@ class _Fitted:
         """
         raw = np.array([term.of(columns.values) for term in (value, *parts)])
         raw = raw[:, np.isfinite(raw).all(axis=0)]
-        if raw.shape[1] < FEWEST_ROWS_OF_A_RELATION or (logs and raw.min() <= 0.0):
+        if raw.shape[1] < FEWEST_ROWS_OF_A_RELATION or (logs and (raw == 0.0).any()):
             return None
-        table = np.log(raw) if logs else raw
+        table = np.log(np.abs(raw)) if logs else raw
         mean = table.mean(axis=1)
         centred = table - mean[:, None]
         scale = np.maximum(np.sqrt((centred**2).mean(axis=1)), 1e-300)
@@ -344,6 +347,8 @@ class _Fitted:
             if short is not None:
                 intercept, slopes = short
                 fit = Fit.ROUNDED
+        if logs and raw.min() < 0.0 and (fit < Fit.EXACT or not _has_signs(raw, slopes)):
+            fit = Fit.NO
         weights = np.abs(np.concatenate([[1.0], slopes]))
         plain = logs or _but_one_alike(weights) or _but_one_alike(weights * scale)
         if fit == Fit.TRACE and len(parts) > MOST_PARTS_WITH_A_TRACE and not plain:
@@ -375,7 +380,8 @@ class _Fitted:
                 words[term.column] = self._words(columns, k + 1)
                 size = np.full(columns.values.shape[1], np.log(abs(self.slopes[k])))
                 if self.logs:
-                    size += np.log(columns.values[self.value.column] / columns.values[term.column])
+                    ratio = columns.values[self.value.column] / columns.values[term.column]
+                    size += np.log(np.abs(ratio))
                 slopes[term.column] = size
         parts = tuple(dict.fromkeys(term.column for term in self.parts))
         return Relation(
@@ -490,6 +496,22 @@ def closeness(
         if _is_rounding(rest, steps, is_nice, 0.0) or _is_rounding(rest, steps, is_nice, errors):
             return Fit.ROUNDED
     return Fit.TRACE if relative < LARGEST_TRACE else Fit.NO
+
+
+def _has_signs(raw: Floats, powers: Floats) -> bool:
+    """True if a column has the sign of the product of the powers of others, or the opposite one, in
+    every row.
+
+    `raw` has the column and the others, shape (1 + others, rows). Powers of negative numbers are
+    whole.
+    """
+    signs = np.sign(raw[0])
+    for values, power in zip(raw[1:], powers.tolist(), strict=True):
+        if values.min() < 0.0:
+            if abs(power - round(power)) > EXACT_RESIDUAL:
+                return False
+            signs = signs * np.sign(values) ** round(power)
+    return bool((signs == signs[0]).all())
 
 
 def _short_slopes(raw: Floats, slopes: Floats, step: float) -> tuple[float, Floats] | None:

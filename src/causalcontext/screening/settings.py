@@ -423,6 +423,9 @@ LEAST_GAIN_OF_A_SECOND_COLUMN = 4.0
 """The misfit of a curve of one column by that of the surface of two, below which one is enough (a
 ratio). Chosen, not measured."""
 
+LEAST_BEND_OF_A_SURFACE = 1e-3
+"""A term with y² that contributes less is none (standard deviations). Chosen, not measured."""
+
 LARGEST_TRACE_OF_A_SURFACE = 2e-3
 """A trace of noise beside a surface (standard deviations): six terms come nearer to a mechanism of
 two causes than a line does. Chosen, not measured."""
