@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import causalcontext as cc
-from causalcontext.screening.cells import text_numbers
+from causalcontext.screening.cells import cell_of, text_numbers
 from causalcontext.screening.screen import Asked, screened
 
 ROWS = 120
@@ -170,3 +170,10 @@ def test_a_row_of_words_is_left_out(place):
 def test_a_word_in_one_column_is_no_row_of_words():
     with pytest.raises(cc.DataError, match="'low' is not"):
         cc.discover(frame([*texts(str)[:-1], "low"]))
+
+
+def test_numbers_behind_an_apostrophe_are_numbers():
+    """A spreadsheet writes it before cells that are text."""
+    texts = ["'12.5", "' 3", "'-4.1"]
+    assert text_numbers("dose", texts).values.tolist() == [12.5, 3.0, -4.1]
+    assert cell_of("'a") is None

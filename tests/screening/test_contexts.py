@@ -164,3 +164,23 @@ def test_a_column_with_one_value_in_a_context_is_told_by_every_method(method, ki
     varied = cc.discover(table.assign(W=elsewhere), "R", method=method).warnings
     rare = cc.discover(table.assign(W=(rng.random(ROWS) < 0.005) * 1), "R", method=method).warnings
     assert not any("is the same in every row" in said for said in (*varied, *rare))
+
+
+@pytest.mark.parametrize("word", ["NA", "?", "", "n/a", "missing"])
+def test_a_word_for_missing_values_in_a_context_is_told(word):
+    """It stays a value, since NA is Namibia as well, and `na_values=` leaves its rows out."""
+    x = RNG.standard_normal(ROWS)
+    values = np.where(WET, "wet", "dry").astype(object)
+    values[5:30] = word
+    table = pd.DataFrame({"X": x, "Y": x + RNG.standard_normal(ROWS), "R": values})
+    words = f"R is {word!r} in 25 rows of 600"
+    assert any(words in told for told in screened(table, Asked("R"))[2].told)
+    decided = cc.discover(table, "R", na_values=[word])
+    assert decided.contexts == ("dry", "wet")
+    assert not any(words in told for told in decided.warnings)
+
+
+def test_a_group_without_treatment_and_most_rows_are_not_told():
+    for word in ("none", "NA"):
+        table = pd.DataFrame({"X": RNG.standard_normal(ROWS), "R": np.where(WET, "drug", word)})
+        assert screened(table, Asked("R"))[2].told == ()

@@ -6,7 +6,7 @@ import pytest
 
 import causalcontext as cc
 from causalcontext.data.tables import read_table
-from causalcontext.screening.damage import DamageKind, mended
+from causalcontext.screening.damage import DamageKind, mended, mended_series
 
 SEEDS = range(3)
 
@@ -152,6 +152,15 @@ TOLD = {
         ),
     ),
     "repeated value": (DamageKind.REPEATED, "B", with_cells("B", 66.5, 0.05)),
+    "half of a limit": (
+        DamageKind.REPEATED,
+        "B",
+        lambda table, seed: table.assign(
+            B=table["B"].mask(
+                table["B"] < table["B"].quantile(0.05), 0.5 * table["B"].quantile(0.05)
+            )
+        ),
+    ),
     "rounded": (
         DamageKind.ROUNDED,
         "B",
@@ -568,3 +577,70 @@ def test_zeros_of_logarithms_of_counts_are_no_codes(made, mean):
         counts = np.random.default_rng([seed, 9]).poisson(mean, len(table))
         finding = mended(read_table(table.assign(D=made(counts)), "R"), "raise", False, False)
         assert finding.told == ()
+
+
+def series_of(seed, rows=600):
+    """X moves Y one row later; both move slowly."""
+    rng = np.random.default_rng(seed)
+    x, y = rng.standard_normal((2, rows))
+    for t in range(1, rows):
+        x[t] += 0.6 * x[t - 1]
+        y[t] += 0.4 * y[t - 1] + 0.7 * x[t - 1]
+    return pd.DataFrame(
+        {"X": 20 + 3 * x, "Y": 50 + 8 * y, "R": np.repeat(["dry", "wet"], rows // 2)}
+    )
+
+
+SPOILT_SERIES = {
+    "a code": (lambda y, here: y.mask(here, -9999.0), "cells of -9999"),
+    "zeros": (lambda y, here: y.mask(here, 0.0), "cells of 0"),
+    "means": (lambda y, here: y.mask(here, y.median()), "imputed means are no data"),
+}
+
+
+@pytest.mark.parametrize("missing", ["raise", "windows", "model"])
+@pytest.mark.parametrize("name", SPOILT_SERIES)
+def test_damaged_cells_of_a_series_are_missing(name, missing):
+    """No row goes, since those beside it would follow each other; the answer is the clean one."""
+    spoil, words = SPOILT_SERIES[name]
+    for seed in SEEDS:
+        table = series_of(seed)
+        here = some(seed, 0.05)
+        spoilt = table.assign(Y=spoil(table["Y"], here))
+        result = cc.discover(spoilt, "R", lags=1, missing=missing)
+        (told,) = [words_told for words_told in result.warnings if words in words_told]
+        assert "Y" in told
+        clean = cc.discover(table, "R", lags=1)
+        for context in clean.contexts:
+            assert {frozenset(e[:2]) for e in map(edge, result[context].edges)} == {
+                frozenset(e[:2]) for e in map(edge, clean[context].edges)
+            }
+        kept = cc.discover(spoilt, "R", lags=1, damaged="keep")
+        assert any(words in words_told for words_told in kept.warnings)
+
+
+def edge(one):
+    return one.source, one.target, one.mark
+
+
+def test_values_carried_forward_in_a_series_are_told_and_stay():
+    table = series_of(3)
+    spoilt = table.assign(Y=table["Y"].mask(some(3, 0.1)).ffill())
+    warnings = cc.discover(spoilt, "R", lags=1).warnings
+    assert any("repeat the row before" in words and "they stay" in words for words in warnings)
+
+
+def test_clean_series_get_no_word_on_damage():
+    for seed in range(20):
+        table = series_of(seed)
+        prices = np.round(table["X"])  # coarse, and often the same twice
+        data = read_table(table.assign(price=prices), "R")
+        assert mended_series(data, "raise", 1).told == ()
+
+
+def test_codes_in_a_series_that_lacks_other_cells_are_no_excuse_for_these():
+    table = series_of(4)
+    spoilt = table.assign(Y=table["Y"].mask(some(4, 0.05), -9999.0))
+    spoilt.loc[5, "X"] = np.nan
+    with pytest.raises(cc.CausalContextError, match="missing"):
+        cc.discover(spoilt, "R", lags=1)

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from causalcontext.ci_tests.protocol import IndependenceTest
 from causalcontext.data import as_written, indicators
 from causalcontext.data.dataset import Dataset, with_normal_scores, without_columns
@@ -72,9 +74,18 @@ def read_with_lags(
         constant = constant_in_units(data, numbered(columns[series.units])[0], series, options.kept)
         data = without_columns(data, [left.column for left in constant])
         screening = replace(screening, left_out=(*screening.left_out, *constant))
+    complete = _is_complete(data)
     data, screening = screened_data(data, screening, asked_of_columns(context, options, names))
+    if series.missing == "raise" and complete:  # damaged cells alone are missing
+        series = replace(series, missing="windows")
     data = with_normal_scores(data) if sees_normal_scores(options) else data
     return read_windows(data, columns, series, test), screening
+
+
+def _is_complete(data: Dataset) -> bool:
+    """True if no cell of a number is missing."""
+    numbers = (data.columns[position] for position in data.system if data.kinds[position].is_number)
+    return all(bool(np.isfinite(np.asarray(column, dtype=float)).all()) for column in numbers)
 
 
 def check_lags(context: Any, options: Options) -> None:

@@ -39,6 +39,7 @@ from causalcontext.screening.settings import (
     LARGEST_SQUARES_LEFT_BY_ROUNDING,
     LARGEST_TRACE,
     LARGEST_TRACE_OF_A_SURFACE,
+    LEAST_BEND_OF_A_SURFACE,
     LEAST_CORRELATION_OF_A_TREND,
     LEAST_GAIN_OF_A_SECOND_COLUMN,
     MOST_CELLS_OF_A_CURVE_GLANCE,
@@ -362,6 +363,9 @@ def _surface(
         t: surface_words(columns, t, [value, y]) + ENDING[fit],
         y: surface_words(columns, y, [value, t]) + ENDING[fit],
     }
+    is_bent = np.abs(coefficients[[2, 5]]).max() > LEAST_BEND_OF_A_SURFACE
+    if fit == Fit.EXACT and is_bent and columns.may_go[[value, t]].any():
+        del words[y], slopes[y]  # its formula has a root, and theirs have squares
     return left, Relation(value, (t, y), words, slopes)
 
 

@@ -52,7 +52,8 @@ _CELL = re.compile(
 _PLAIN = re.compile(r"(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?")
 _DECIMAL_COMMA = re.compile(r"\d*,\d+|\d{1,3}(?:[.' \u00a0\u202f’]\d{3})+(?:,\d+)?")
 _IN_THREES = re.compile(r"\d{1,3}(?:([,' \u00a0\u202f’])\d{3})(?:\1\d{3})*(?P<rest>\.\d+)?")
-_QUOTED = re.compile(r"""(['"])(?P<inside>[^'"]*)\1""")
+_QUOTED = re.compile(r"""(?:(['"])(?P<inside>[^'"]*)\1|'(?P<marked>[^'"]+))""")
+"""Quotes around a cell, or the apostrophe before it that makes it text in a spreadsheet."""
 _MARKS = re.compile(r"[,' \u00a0\u202f’]")
 _CODE = re.compile(r"0\d+")
 
@@ -177,7 +178,8 @@ def cell_of(text: str, decimal: str = POINT) -> Cell | None:
     (1234.5, 1234.5, None)
     """
     quoted = _QUOTED.fullmatch(text.strip())
-    match = _CELL.fullmatch((quoted["inside"] if quoted else text).strip())
+    inside = (quoted["inside"] or quoted["marked"] or "") if quoted else text
+    match = _CELL.fullmatch(inside.strip())
     if match is None:
         return None
     body = match["body"].strip()

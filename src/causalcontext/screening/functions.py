@@ -28,6 +28,7 @@ from causalcontext.score.explore import explore_even
 from causalcontext.score.options import MOST_LEVELS, Clock, ScoreOptions
 from causalcontext.score.search import Effort
 from causalcontext.screening.bends import bent_relations, surface_relations
+from causalcontext.screening.forms import extreme_cells, form_relations
 from causalcontext.screening.left_out import LeftOut, Why
 from causalcontext.screening.levels import level_relations, near_copies, second_measurements
 from causalcontext.screening.lines import linear_relations
@@ -35,11 +36,11 @@ from causalcontext.screening.relations import Columns, Relation, columns_of
 from causalcontext.screening.settings import (
     FEWEST_ROWS_OF_A_RELATION,
     FEWEST_ROWS_OF_A_SCORED_CONTEXT,
-    FEWEST_ROWS_OF_A_TRACE,
     LARGEST_DIFFERENCE_OF_A_COPY,
     LEAST_CORRELATION_BY_ROOT_ROWS,
     LEAST_SHARE_OF_DIFFERENT_ROWS,
     MANY_MEMBERS,
+    MEMBERS_OF_A_SUM_OF_TWO,
     MOST_COLUMNS_BESIDE,
     MOST_COLUMNS_SCORED,
     MOST_CONTEXTS_SCORED,
@@ -48,6 +49,7 @@ from causalcontext.screening.settings import (
     MOST_SCORED_OF_MANY,
     ROUNDING_OF_COVARIANCES,
     ROUNDING_OF_SCORES,
+    SHORT_DECIMALS,
     TIE_OF_MANY,
     TIE_OF_NAMES,
     TIE_OF_SCORES,
@@ -65,7 +67,10 @@ from causalcontext.views import Contexts
 
 FAMILIES: tuple[Callable[[Columns, frozenset[int]], list[Relation]], ...] = (
     level_relations,
+    form_relations,
+    extreme_cells,
     lambda columns, gone: linear_relations(columns, gone, logs=False, closely=True),
+    near_copies,
     bent_relations,
     lambda columns, gone: share_relations(columns, gone, closely=True),
     lambda columns, gone: linear_relations(columns, gone, logs=True, closely=True),
@@ -79,12 +84,11 @@ FAMILIES: tuple[Callable[[Columns, frozenset[int]], list[Relation]], ...] = (
     lines_in_every_level,
     sums_with_squares,
     step_relations,
-    near_copies,
     second_measurements,
     smooth_relations,
 )
-"""Searches in their order: what is exact and simple first, so that a sum is not called a product of
-powers.
+"""Searches in their order: what was certainly made, then what is exact and simple, so that a sum is
+not called a product of powers. A percentage of a total goes before the total.
 """
 
 
@@ -220,12 +224,16 @@ def _default(columns: Columns, relation: Relation) -> int:
 
 def _is_made(columns: Columns, relation: Relation, column: int) -> bool:
     """True if a column is a prediction or a residual of least squares, or the rank or the scaled
-    values of one other, or if it alone of a relation has mean 0 in every context.
+    values of one other.
 
-    So is the only column that was rounded. Scaled values have mean 0 and standard deviation 1, with
-    n or n - 1, or go from 0 to 1; a total of such columns is none of them.
+    So is the only column of a relation that was rounded, the only one whose formula has short
+    decimals, and the only one that is deviations from the means of groups or shares of their sums. Scaled values have mean 0 and standard deviation 1, with n
+    or n - 1, or go from 0 to 1; a total of such columns is none of them.
     """
-    if relation.made == column or _centred_within(columns, relation) == [column]:
+    if relation.made == column or _is_plainest(relation, column, SHORT_DECIMALS):
+        return True
+    members = (relation.value, *relation.parts)
+    if [member for member in members if _is_of_groups(columns, member)] == [column]:
         return True
     if len(relation.parts) > 1:
         return _is_of_regression(columns, relation, column)
@@ -249,25 +257,34 @@ def _is_made(columns: Columns, relation: Relation, column: int) -> bool:
     return bool(is_rank or is_standard or is_scaled)
 
 
-def _centred_within(columns: Columns, relation: Relation) -> list[int]:
-    """The numbers of a relation whose mean is 0 in every context, but for rounding, as that of
-    differences from the means of contexts; none where there is one context.
+def _is_plainest(relation: Relation, column: int, least: int = 0) -> bool:
+    """True if the formula of a column is plainer than those of all others in a relation, of which
+    none has the plainness `least`, while its own has.
     """
-    values = columns.values[[relation.value, *relation.parts]]
-    contexts = columns.values[columns.is_context]
-    known = np.isfinite(values).all(axis=0) & np.isfinite(contexts).all(axis=0)
-    levels, context_of_row = np.unique(contexts[:, known], axis=1, return_inverse=True)
-    count = np.bincount(context_of_row.ravel()) if levels.size else np.zeros(0)
-    if len(count) < 2 or count.min() < FEWEST_ROWS_OF_A_TRACE:
-        return []
-    centred = []
-    for column, cells in zip((relation.value, *relation.parts), values[:, known], strict=True):
-        sums = np.abs(np.bincount(context_of_row.ravel(), cells))
-        if columns.is_number[column] and (
-            (sums / count).max() < ROUNDING_OF_COVARIANCES * cells.std()
-        ):
-            centred.append(column)
-    return centred
+    others = [plain for other, plain in relation.plainness.items() if other != column]
+    own = relation.plainness.get(column, 0)
+    return bool(others) and own > max(others) and (not least or own >= least > max(others))
+
+
+def _is_of_groups(columns: Columns, column: int) -> bool:
+    """True if the groups of a category or a context have the mean 0 of a number, or one sum: it is
+    a deviation from the mean of the group, or a share of its total.
+    """
+    if not columns.is_number[column]:
+        return False
+    for groups in columns.values[~columns.is_number]:
+        values = columns.values[column]
+        known = np.isfinite(values) & np.isfinite(groups)
+        levels, group_of_row = np.unique(groups[known], return_inverse=True)
+        counts = np.bincount(group_of_row)
+        if not 1 < len(levels) <= MOST_LEVELS or counts.min() < FEWEST_ROWS_OF_A_RELATION:
+            continue
+        sums = np.bincount(group_of_row, values[known])
+        size = np.bincount(group_of_row, np.abs(values[known]))
+        same_sum = np.ptp(sums) < ROUNDING_OF_COVARIANCES * size.max() and np.ptp(counts) > 0
+        if same_sum or (np.abs(sums) < ROUNDING_OF_COVARIANCES * size).all():
+            return True
+    return False
 
 
 def _is_of_regression(columns: Columns, relation: Relation, column: int) -> bool:
@@ -308,7 +325,9 @@ def _chosen(data: Dataset, columns: Columns, relation: Relation, gone: Collectio
     It is the default where nothing is to choose: there is one candidate, the default was certainly
     made, or it has more missing cells. Of the others, scores nearer than a tie to the best say
     nothing, and the last one of these goes; where both of two columns look alike, so that names
-    alone would decide, scores do. A table that cannot be scored leaves the default.
+    alone would decide, scores do. The plain sum of three and more is what they are asked for most,
+    since a part is seldom a total less all other parts. A table that cannot be scored leaves the
+    default.
     """
     candidates = _candidates(columns, relation)
     default = _default(columns, relation)
@@ -333,7 +352,8 @@ def _chosen(data: Dataset, columns: Columns, relation: Relation, gone: Collectio
     except (CausalContextError, np.linalg.LinAlgError):
         return default
     best = max(scores)
-    if len(members) >= MANY_MEMBERS:
+    is_subtotal = len(members) > MEMBERS_OF_A_SUM_OF_TWO and _is_plainest(relation, default)
+    if len(members) >= MANY_MEMBERS or is_subtotal:
         tie = TIE_OF_MANY
     elif named == [default]:
         tie = TIE_OF_NAMES

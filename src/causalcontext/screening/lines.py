@@ -31,6 +31,7 @@ from causalcontext.screening.settings import (
     MOST_LEVELS_WITH_DUMMIES,
     MOST_PARTS_WITH_A_TRACE,
     MOST_TERMS_WRITTEN,
+    ON_GRID_WITHIN,
     PLAIN_NUMBER_WITHIN,
     ROWS_OF_A_SEARCH,
     SLACK_OF_HALF_A_STEP,
@@ -81,7 +82,7 @@ def linear_relations(
     """
     rows = some_rows(columns, ROWS_OF_A_SEARCH)
     usable = [j for j in range(len(columns.names)) if j not in gone]
-    terms = [term for j in usable for term in _terms(columns, rows, j, logs)]
+    terms = [term for j in usable for term in _terms(columns, rows, j, logs, closely)]
     table = np.array([term.of(rows) for term in terms])
     if len(terms) < 2:
         return []
@@ -95,16 +96,19 @@ def linear_relations(
     return relations
 
 
-def _terms(columns: Columns, rows: Floats, j: int, logs: bool) -> list[_Term]:
+def _terms(columns: Columns, rows: Floats, j: int, logs: bool, closely: bool) -> list[_Term]:
     """The regressors of column j: itself, or a dummy for every level but one of a category.
-    Logarithms take positive numbers of several values alone.
+    Logarithms take numbers of several values alone that are positive, or closely those without 0:
+    an exact product has its size and its sign.
     """
     values = rows[j][np.isfinite(rows[j])]
     if not values.size:
         return []
     if columns.is_number[j]:
         usable = (
-            values.min() > 0.0 and np.unique(values[:200]).size > 2
+            (values != 0.0).all()
+            and (closely or values.min() > 0.0)
+            and np.unique(values[:200]).size > 2
             if logs
             else np.ptp(values) > 0.0
         )
@@ -141,7 +145,7 @@ def _dependent(
     values = np.nan_to_num(table[:, whole])
     present: Bools = np.asarray(np.isfinite(table[:, whole]).all(axis=1))
     if logs:
-        values = np.log(np.maximum(values, 1e-300))
+        values = np.log(np.maximum(np.abs(values), 1e-300))
     n = values.shape[1]
     if n < FEWEST_ROWS_OF_A_RELATION:
         return []
@@ -191,12 +195,25 @@ def _confirmed(
         parts = _fewest(columns, value, before, logs, closely, 1.0 + more)
         if not parts or not any(not columns.is_context[term.column] for term in parts):
             return None
-        fitted = _Fitted.of(columns, value, parts, logs)
+        fitted = _Fitted.of(columns, *_rounded_first(columns, value, parts), logs)
         if fitted is None or fitted.is_logical(columns):
             return None
         if fitted.fit >= (Fit.EXACT if closely else Fit.TRACE):
             return fitted.relation(columns)
     return None
+
+
+def _rounded_first(columns: Columns, value: _Term, parts: list[_Term]) -> tuple[_Term, list[_Term]]:
+    """The value of a relation and its parts; the only number that lies on a grid is the value.
+
+    Least squares allow for errors of the value alone: as a regressor a rounded number moves the
+    slopes, and residuals beyond half a step.
+    """
+    terms = [value, *parts]
+    on_grid = [term for term in terms if np.isnan(term.level) and columns.steps[term.column] > 0.0]
+    if len(on_grid) != 1 or on_grid[0] == value:
+        return value, parts
+    return on_grid[0], [term for term in terms if term is not on_grid[0]]
 
 
 def _fewest(
@@ -219,7 +236,7 @@ def _fewest(
     if values.shape[1] < len(before) + SPARE_ROWS_OF_A_REGRESSION:
         return []
     if logs:
-        values = np.log(np.maximum(values, 1e-300))
+        values = np.log(np.maximum(np.abs(values), 1e-300))
     values = values - values.mean(axis=1, keepdims=True)
     values = values / np.maximum(np.sqrt((values**2).mean(axis=1, keepdims=True)), 1e-300)
     chosen = list(range(len(before)))
@@ -297,9 +314,9 @@ class _Fitted:
         """
         raw = np.array([term.of(columns.values) for term in (value, *parts)])
         raw = raw[:, np.isfinite(raw).all(axis=0)]
-        if raw.shape[1] < FEWEST_ROWS_OF_A_RELATION or (logs and raw.min() <= 0.0):
+        if raw.shape[1] < FEWEST_ROWS_OF_A_RELATION or (logs and (raw == 0.0).any()):
             return None
-        table = np.log(raw) if logs else raw
+        table = np.log(np.abs(raw)) if logs else raw
         mean = table.mean(axis=1)
         centred = table - mean[:, None]
         scale = np.maximum(np.sqrt((centred**2).mean(axis=1)), 1e-300)
@@ -327,6 +344,13 @@ class _Fitted:
             logs,
             STANDARD_ERRORS_BEYOND_HALF_A_STEP * errors,
         )
+        if fit < Fit.ROUNDED and not logs and steps[0] > 0.0 and not steps[1:].any():
+            short = _short_slopes(raw, slopes, float(steps[0]))
+            if short is not None:
+                intercept, slopes = short
+                fit = Fit.ROUNDED
+        if logs and raw.min() < 0.0 and (fit < Fit.EXACT or not _has_signs(raw, slopes)):
+            fit = Fit.NO
         weights = np.abs(np.concatenate([[1.0], slopes]))
         plain = logs or _but_one_alike(weights) or _but_one_alike(weights * scale)
         if fit == Fit.TRACE and len(parts) > MOST_PARTS_WITH_A_TRACE and not plain:
@@ -358,7 +382,8 @@ class _Fitted:
                 words[term.column] = self._words(columns, k + 1)
                 size = np.full(columns.values.shape[1], np.log(abs(self.slopes[k])))
                 if self.logs:
-                    size += np.log(columns.values[self.value.column] / columns.values[term.column])
+                    ratio = columns.values[self.value.column] / columns.values[term.column]
+                    size += np.log(np.abs(ratio))
                 slopes[term.column] = size
         parts = tuple(dict.fromkeys(term.column for term in self.parts))
         return Relation(
@@ -472,6 +497,37 @@ def closeness(
         if _is_rounding(rest, steps, is_nice, 0.0) or _is_rounding(rest, steps, is_nice, errors):
             return Fit.ROUNDED
     return Fit.TRACE if relative < LARGEST_TRACE else Fit.NO
+
+
+def _has_signs(raw: Floats, powers: Floats) -> bool:
+    """True if a column has the sign of the product of the powers of others, or the opposite one, in
+    every row.
+
+    `raw` has the column and the others, shape (1 + others, rows). Powers of negative numbers are
+    whole.
+    """
+    signs = np.sign(raw[0])
+    for values, power in zip(raw[1:], powers.tolist(), strict=True):
+        if values.min() < 0.0:
+            if abs(power - round(power)) > EXACT_RESIDUAL:
+                return False
+            signs = signs * np.sign(values) ** round(power)
+    return bool((signs == signs[0]).all())
+
+
+def _short_slopes(raw: Floats, slopes: Floats, step: float) -> tuple[float, Floats] | None:
+    """The constant and the slopes with two digits, next to those of least squares, of which a
+    column is the rounded sum in every row; None where there are none.
+
+    `raw` has the column and its parts, shape (1 + parts, rows), and `step` is the grid of the
+    column: in few rows errors of the slopes alone move residuals beyond half a step.
+    """
+    short = np.array([float(f"{slope:.2g}") for slope in slopes])
+    rest = raw[0] - short @ raw[1:]
+    for constant in (0.0, float(f"{rest.mean():.2g}")):
+        if (np.abs(rest - constant) < (0.5 + ON_GRID_WITHIN) * step).all():
+            return constant, short
+    return None
 
 
 def _but_one_alike(weights: Floats) -> bool:

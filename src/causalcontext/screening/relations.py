@@ -26,7 +26,8 @@ MADE = re.compile(
     r"(?:^|[\W_])(?:total|sum|log|ln|exp|sqrt|sq|square|squared|pct|percent|percentage|share|ratio|rank|ranks|pred|predicted|"
     r"prediction|fitted|fit|hat|yhat|resid|residual|residuals|score|copy|code|codes|group|grp|bin|diff|difference|mean|avg|average|"
     r"bmi|std|scaled|normed|norm|normali[sz]ed|index|rounded|z|zscore|change|delta|max|maximum|min|minimum|"
-    r"prob|probability|propensity|pca?|component|cluster|duplicate|dup|repeat|again)(?:$|[\W_\d])",
+    r"prob|probability|propensity|pca?|component|cluster|duplicate|dup|repeat|again|subtotal|composite|weighted|"
+    r"cumulative|cum|margin|profit|balance|net|gap|per|median|decile|quartile|quantile|percentile)(?:$|[\W_\d])",
     re.IGNORECASE,
 )
 """Words in the names of columns that were made out of others; they decide where scores do not."""

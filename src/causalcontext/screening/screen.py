@@ -15,7 +15,7 @@ import narwhals as nw
 import numpy as np
 from narwhals.dependencies import is_pandas_dataframe
 
-from causalcontext.data.columns import Column
+from causalcontext.data.columns import WORDS, Column
 from causalcontext.data.dataset import Dataset, without_columns
 from causalcontext.data.indicators import split_context
 from causalcontext.data.series_options import SeriesOptions
@@ -42,7 +42,7 @@ from causalcontext.screening.contexts import (
     words_about_equal_contexts,
     words_about_spellings,
 )
-from causalcontext.screening.damage import Mended, mended, told_without
+from causalcontext.screening.damage import mended, mended_series, told_without
 from causalcontext.screening.functions import functions_of_others
 from causalcontext.screening.left_out import (
     DoubtfulScale,
@@ -205,6 +205,8 @@ class Screening:
 
 
 NOTHING = Screening()
+NO_TREATMENT = "none"
+"""A word for missing values that is the name of a group as often."""
 
 
 def columns_of_variables(names: Iterable[str], series: SeriesOptions | None) -> tuple[str, ...]:
@@ -274,6 +276,7 @@ def screened(table: Any, asked: Asked) -> tuple[Any, Sequence[str] | None, Scree
             *filter(None, about_contexts),
             *sentences,
             *about_spellings,
+            *_words_for_missing([cells[name] for name in contexts], asked),
             *filter(None, (about_quantities,)),
         ),
         (*notes, *_notes_on_durations(texts)),
@@ -358,6 +361,32 @@ def _rewritten_text(
     for name, merged in alike.items():
         rewritten[name] = with_one_spelling(columns[name], merged)
     return rewritten, ()
+
+
+def _words_for_missing(contexts: Sequence[ColumnCells], asked: Asked) -> list[str]:
+    """A sentence on every value of a context that is a word for missing values, such as NA or ?,
+    and that fewer than half of the rows have; none where the caller said what means missing.
+
+    Such a value counts as one of its own, since NA is Namibia as well. "None" is what a group
+    without treatment is called.
+    """
+    sentences = list[str]()
+    if asked.codes_decided:
+        return sentences
+    for cells in contexts:
+        if cells.values is not None:
+            continue
+        counts = np.bincount(cells.codes[cells.codes >= 0], minlength=len(cells.levels)).tolist()
+        for level, count in zip(cells.levels, counts, strict=True):
+            text = str(level).strip()
+            is_word = text in WORDS and text.lower() != NO_TREATMENT
+            if is_word and 0 < 2 * count < len(cells.codes):
+                sentences.append(
+                    f"{cells.name} is {level!r} in {_rows(count)} of {len(cells.codes):,}, which is"
+                    " read as a value like all others; if it means that the value is missing, pass"
+                    f" na_values=[{level!r}], and these rows are left out"
+                )
+    return sentences
 
 
 def _rows_to_keep(
@@ -587,12 +616,11 @@ def screened_data(data: Dataset, before: Screening, asked: Asked) -> tuple[Datas
 
     `before` has those of `screened`. Damage comes first, since copies of rows and codes hide
     everything else, then functions of other columns, then categories of many levels. The rows of a
-    series follow each other, so that none of them is left out: what is damaged is the matter of
-    windows.
+    series follow each other, so that none of them is left out, but damaged cells are missing.
     """
     screening = before
-    repaired: Mended | None = None
-    if asked.series is None:
+    series = asked.series
+    if series is None:
         data = replace(data, keys=before.keys)
         repaired = mended(data, asked.missing, asked.damaged == "keep", asked.codes_decided)
         data = repaired.data
@@ -601,21 +629,23 @@ def screened_data(data: Dataset, before: Screening, asked: Asked) -> tuple[Datas
             screening = replace(
                 screening, rows=rows if screening.rows is None else screening.rows[rows]
             )
-    covariates = () if asked.series is None else asked.series.covariates
+    else:
+        keep = asked.damaged == "keep"
+        repaired = mended_series(data, series.missing, series.lags, keep, asked.codes_decided)
+        data = repaired.data
+    covariates = () if series is None else series.covariates
     left_out = functions_of_others(data, (*asked.kept, *covariates), asked.named, asked.linked)
-    if repaired is not None:
-        findings = repaired.findings
-        sentences = repaired.told
-        if left_out:
-            findings, sentences = told_without(
-                repaired, without_columns(data, [left.column for left in left_out])
-            )
-        doubtful = tuple(finding.doubtful for finding in findings if finding.doubtful is not None)
-        screening = replace(
-            screening,
-            told=(*screening.told, *sentences),
-            doubtful=() if asked.damaged == "keep" else doubtful,
-        )
+    findings = repaired.findings
+    sentences = repaired.told
+    if left_out:
+        rest = without_columns(data, [left.column for left in left_out])
+        findings, sentences = told_without(repaired, rest, series is not None)
+    doubtful = tuple(finding.doubtful for finding in findings if finding.doubtful is not None)
+    screening = replace(
+        screening,
+        told=(*screening.told, *sentences),
+        doubtful=() if asked.damaged == "keep" else doubtful,
+    )
     data, of_many_levels, merged = with_rare_levels_together(data, asked.kept)
     data = replace(data, keys={**data.keys, **_groups(data, of_many_levels)})
     left_out = (*left_out, *of_many_levels)

@@ -44,6 +44,16 @@ FINDERS = (
     duplicates.near_copies_of_rows,
 )
 """All looks in their order. Codes come before copies: rows of codes alone are no copies."""
+SCALES_OF_SERIES = (scales.caps, scales.repeated_values, scales.coarse_rounding)
+FINDERS_OF_SERIES = (
+    cells.codes_for_missing,
+    cells.slips,
+    cells.imputed_means,
+    cells.carried_forward,
+    *SCALES_OF_SERIES,
+)
+"""The looks at rows that follow each other: copies of rows and the spread of amounts are of time.
+What repeats the row before is told and stays, since prices and rates stand still, too."""
 
 
 class Mended(NamedTuple):
@@ -113,11 +123,70 @@ def mended(
     return Mended(data, tuple(findings), tuple(sentences), None if len(rows) == given else rows)
 
 
-def told_without(repaired: Mended, data: Dataset) -> tuple[tuple[Damage, ...], tuple[str, ...]]:
+def mended_series(
+    data: Dataset, missing: str, lags: int, keep: bool = False, codes_decided: bool = False
+) -> Mended:
+    """The table of rows that follow each other, with missing values in place of cells that are no
+    measurements, and words on damage.
+
+    No row goes, since the rows beside it would follow each other then. The windows that hold such a
+    cell are left out, or its value is modelled, as `missing` says of a series; with "raise" cells
+    stay as they are where these windows are more than `LARGEST_SHARE_LEFT_OUT_FOR_CELLS` of all.
+    """
+    findings: list[Damage] = []
+    sentences: list[str] = []
+    lost = np.zeros(data.n_rows, dtype=bool)
+    for look in FINDERS_OF_SERIES:
+        skipped = look is cells.codes_for_missing and codes_decided
+        finding = None if skipped else look(data, number_columns(data))
+        if finding is None:
+            continue
+        findings.append(finding)
+        if not finding.cells:
+            sentences.append(finding.words)
+            continue
+        damaged = union_of(list(finding.cells.values()), data.n_rows)
+        windows = lost | _in_windows(damaged, lags)
+        too_many = missing == "raise" and windows.mean() > LARGEST_SHARE_LEFT_OUT_FOR_CELLS
+        as_missing = not (keep or too_many or finding.kind is DamageKind.CARRIED)
+        if as_missing:
+            data = _with_missing(data, finding)
+            lost = windows
+        sentences.append(_words_on_windows(finding, keep, missing, as_missing))
+    return Mended(data, tuple(findings), tuple(sentences), None)
+
+
+def _in_windows(damaged: Bools, lags: int) -> Bools:
+    """True at the last rows of the windows that hold a damaged row, shape (rows,)."""
+    inside = damaged.copy()
+    for lag in range(1, lags + 1):
+        inside[lag:] |= damaged[:-lag]
+    return inside
+
+
+def _words_on_windows(finding: Damage, keep: bool, missing: str, as_missing: bool) -> str:
+    """The sentence on damaged cells of a series, with what is done about them."""
+    if keep:
+        handled = ""
+    elif not as_missing:
+        handled = (
+            "; they stay, so that links over time, claims and effects may be false;"
+            " missing='model' models cells that are missing in the table"
+        )
+    elif missing in ("raise", "windows"):
+        handled = "; taken for missing, and windows that hold them left out"
+    else:
+        handled = "; they are taken for missing"
+    return f"{finding.words}{handled}; {finding.way}"
+
+
+def told_without(
+    repaired: Mended, data: Dataset, of_series: bool = False
+) -> tuple[tuple[Damage, ...], tuple[str, ...]]:
     """The damage of a table, and the words, after columns were left out of it.
 
     Damage of rows and cells stands; the scales are looked at once more in `data`, the table without
-    these columns.
+    these columns, of a series those of `SCALES_OF_SERIES` alone.
     """
     findings = [finding for finding in repaired.findings if finding.kind not in KINDS]
     sentences = [
@@ -126,7 +195,8 @@ def told_without(repaired: Mended, data: Dataset) -> tuple[tuple[Damage, ...], t
         if finding in findings
     ]
     numbers = number_columns(data)
-    again = [finding for look in SCALES if (finding := look(data, numbers)) is not None]
+    looks = SCALES_OF_SERIES if of_series else SCALES
+    again = [finding for look in looks if (finding := look(data, numbers)) is not None]
     return (*findings, *again), (*sentences, *(finding.words for finding in again))
 
 
@@ -188,4 +258,4 @@ def _with_missing(data: Dataset, finding: Damage) -> Dataset:
     return replace(data, columns=tuple(columns))
 
 
-__all__ = ["Damage", "DamageKind", "Mended", "mended", "told_without"]
+__all__ = ["Damage", "DamageKind", "Mended", "mended", "mended_series", "told_without"]

@@ -111,9 +111,11 @@ def _between_ends(counts: Ints, end: int) -> Ints:
 
 
 def repeated_values(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage | None:
-    """Columns in which one value among the others repeats, and these hardly do; None without any.
+    """Columns in which one value repeats, and others hardly do; None without any.
 
-    Values that more rows have than `ATOM` make a column coarse, which a search models.
+    The value lies among the others, or so far beyond their end that it is no cap, as half of a
+    limit in place of all values below it; 0 is a natural end. Values that more rows have than
+    `ATOM` make a column coarse, which a search models.
     """
     parts = []
     names = []
@@ -127,9 +129,8 @@ def repeated_values(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage 
             LEAST_REPEATED_SHARE * len(column.some),
             LEAST_TIMES_OFTENER * float(others.max()),
         )
-        inside = 0 < most < len(column.counts) - 1
         stands_out = (
-            inside
+            _is_no_end(column, most)
             and least <= column.counts[most]
             and share <= ATOM
             and _effective(others) >= FEWEST_EFFECTIVE_VALUES
@@ -149,6 +150,18 @@ def repeated_values(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage 
         " na_values= with this value, or leave the column out"
     )
     return Damage(DamageKind.REPEATED, tuple(names), largest, words)
+
+
+def _is_no_end(column: NumberColumn, place: int) -> bool:
+    """True if a value of a column, by its place among the different ones, is neither a natural end
+    nor a cap: it lies among the others, or far beyond them.
+    """
+    if 0 < place < len(column.distinct) - 1:
+        return True
+    near = column.distinct[1 if place == 0 else place - 1]
+    gap = abs(float(column.distinct[place] - near))
+    is_far = gap > LARGEST_GAP_BESIDE_A_LIMIT * robust_units(column.some)[1]
+    return is_far and column.distinct[place] != 0.0
 
 
 def coarse_rounding(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage | None:
