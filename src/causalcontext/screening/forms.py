@@ -7,6 +7,7 @@ digit, and where no polynomial comes near, as beside a kink. What comes out of s
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -27,6 +28,7 @@ from causalcontext.screening.settings import (
     LEAST_DIFFERENT_SHARE_OF_TAKEN_CELLS,
     LEAST_GAIN_OF_A_SECOND_COLUMN,
     LEAST_NATS_OF_A_FUNCTION,
+    LEAST_SHARE_OF_ROUNDING,
     LEAST_SHARE_TAKEN,
     MOST_COLUMNS_OF_SURFACES,
     MOST_COLUMNS_TAKEN_FROM,
@@ -219,6 +221,9 @@ def _relation(
         return None
     fit, constant, slope, misfit = line
     is_change = abs(constant + slope) < PLAIN_NUMBER_WITHIN * abs(slope)
+    rounding = float(columns.steps[value]) / math.sqrt(12.0)
+    if form is FORMS[0] and math.sqrt(misfit) * float(z.std()) < LEAST_SHARE_OF_ROUNDING * rounding:
+        return None  # a divisor of another one: no ratio is a whole number by itself
     is_plain = abs(constant) < PLAIN_NUMBER_WITHIN * abs(slope) * float(np.abs(form.of(x, y)).max())
     if fit == Fit.EXACT and form.undone and not in_units and is_plain:
         return None

@@ -227,8 +227,9 @@ def _is_made(columns: Columns, relation: Relation, column: int) -> bool:
     values of one other.
 
     So is the only column of a relation that was rounded, the only one whose formula has short
-    decimals, and the only one that is deviations from the means of groups or shares of their sums. Scaled values have mean 0 and standard deviation 1, with n
-    or n - 1, or go from 0 to 1; a total of such columns is none of them.
+    decimals, and the only one that is deviations from the means of groups or shares of their sums.
+    Scaled values have mean 0 and standard deviation 1, with n or n - 1, or go from 0 to 1; a total
+    of such columns is none of them.
     """
     if relation.made == column or _is_plainest(relation, column, SHORT_DECIMALS):
         return True

@@ -483,6 +483,11 @@ FEWEST_VALUES_OF_A_FORM = 4
 """Different values of a number before it may be a rounded form of others (values). Chosen, not
 measured."""
 
+LEAST_SHARE_OF_ROUNDING = 0.25
+"""What a ratio leaves of a column on a grid, as a share of what rounding to the grid leaves, the
+step / √12 (a share of a standard deviation): with less, the values lie on the grid by themselves,
+as a count does that divides another column. Chosen: a ratio that was rounded leaves 1."""
+
 ROWS_OF_A_FORM_GLANCE = 200
 """Rows in which forms are looked for first (rows). It bounds time."""
 

@@ -14,6 +14,7 @@ from causalcontext.data.coarse import ATOM
 from causalcontext.data.dataset import Dataset
 from causalcontext.errors import listed
 from causalcontext.kernels.arrays import Floats, Ints
+from causalcontext.screening.damage.cells import codes_of
 from causalcontext.screening.damage.finding import (
     Damage,
     DamageKind,
@@ -115,7 +116,8 @@ def repeated_values(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage 
 
     The value lies among the others, or so far beyond their end that it is no cap, as half of a
     limit in place of all values below it; 0 is a natural end. Values that more rows have than
-    `ATOM` make a column coarse, which a search models.
+    `ATOM` make a column coarse, which a search models. Codes for missing values have a sentence of
+    their own, unless the user has said that they are measurements.
     """
     parts = []
     names = []
@@ -135,7 +137,7 @@ def repeated_values(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage 
             and share <= ATOM
             and _effective(others) >= FEWEST_EFFECTIVE_VALUES
         )
-        if stands_out and not column.declared:
+        if stands_out and not column.declared and column.distinct[most] not in codes_of(column):
             parts.append(
                 f"{column.name} is {column.distinct[most]:.6g} in {percent(share)} of the rows"
             )
