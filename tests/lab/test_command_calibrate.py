@@ -91,7 +91,7 @@ def test_kinds_are_declared() -> None:
         (["--x", "aa", "--y", "b"], "error: the table has no column 'aa'; did you mean 'a'?"),
         (["--x", "a"], "error: x is 'a' but there is no y"),
         (["--alternative", "mea"], "error: alternative is 'mea'"),
-        (["--test", "fisher"], "error: test is 'fisher'"),
+        (["--test", "fisher"], "error: --test is 'fisher'"),
         (["--plot", "out.gif"], "error: cannot save a picture as 'out.gif'"),
         (
             ["--json", "data.csv"],

@@ -40,7 +40,7 @@ def untested_pairs(result, value):
 @pytest.mark.parametrize("method", TESTING)
 def test_untested_edges_stay_open_in_every_graph(method, monkeypatch):
     monkeypatch.setattr(
-        sys.modules["causalcontext.discover"], "thin_levels", lambda data, missing: None
+        sys.modules["causalcontext.reading.tasks"], "thin_levels", lambda data, missing: None
     )
     result = cc.discover(noise(), context="R", method=method, alpha=0.001)
     for value in result.contexts:

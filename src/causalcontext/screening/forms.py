@@ -134,13 +134,14 @@ CHANGE = "is the relative change from {} to {}"
 IN_UNITS = ", in standard units"
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def form_relations(columns: Columns, gone: frozenset[int]) -> list[Relation]:
     """The numbers that are a form of two others, but for a line: exact, rounded, or with a trace of
     noise.
 
     Every form of every two columns is held against all others in a glance, and in all rows where it
     comes near. Products and ratios that are exact are left to the searches that ask which of the
-    columns was made.
+    columns was made. What overflows in the units of the table is no form.
     """
     numbers = [j for j in columns.numbers(gone) if _has_values(columns.values[j])]
     if not 2 < len(numbers) <= MOST_COLUMNS_OF_SURFACES:

@@ -27,7 +27,6 @@ from causalcontext.screening.settings import (
     MOST_CONTEXTS_ONE_BY_ONE,
     MOST_LEVELS_OF_LINES,
     MOST_TERMS_WRITTEN,
-    ROUNDING_OF_COVARIANCES,
     SLACK_OF_HALF_A_STEP,
     SPARE_ROWS_OF_A_REGRESSION,
 )
@@ -147,7 +146,7 @@ def _beyond_lines(table: Floats) -> Floats:
     """
     centred = table - table.mean(axis=1, keepdims=True)
     length = np.sqrt((centred**2).sum(axis=1, keepdims=True))
-    constant = length[:, 0] <= ROUNDING_OF_COVARIANCES * np.abs(table).max(axis=1)
+    constant = np.ptp(table, axis=1) == 0.0  # whatever offset a column has
     centred /= np.maximum(length, 1e-300)
     squares = np.clip((centred @ centred.T) ** 2, 0.0, 1.0)
     squares[:, constant] = 0.0
