@@ -31,7 +31,8 @@ WIDER = (
 SERIES = "import causalcontext as cc; table = cc.examples.land_surface(1500, seed=1); "
 CLINIC = "import causalcontext as cc; table = cc.examples.clinic(1000, seed=1); "
 CALLS = {
-    "pc-ac, tests on moments": TABLE + 'cc.discover(table, "soil", test="partial-correlation")',
+    "pc-ac, tests on moments": TABLE
+    + 'cc.discover(table, "soil", method="pc-ac", test="partial-correlation")',
     "pc-ac": TABLE + 'cc.discover(table, "soil", method="pc-ac")',
     "score-ac": TABLE + 'cc.discover(table, "soil", method="score-ac")',
     "score-ac, 15 variables": WIDER + 'cc.discover(table, "R")',

@@ -163,6 +163,8 @@ def interrupted_commands(signals: int, seed: int) -> Counter[str]:
                 str(table),
                 "--context",
                 "condition",
+                "--method",
+                "pc-ac",
                 "--alpha",
                 "0.01",
                 "--json",

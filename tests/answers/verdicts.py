@@ -42,9 +42,11 @@ def case_of(accidents: Sequence[str], base: Base, seed: int) -> Case | None:
     case: Case | None = untouched(base)
     for name in accidents:
         assert case is not None
-        case = ACCIDENTS[name].change(
-            case, np.random.default_rng([seed, zlib.crc32(name.encode())])
-        )
+        random = np.random.default_rng([seed, zlib.crc32(name.encode())])
+        try:
+            case = ACCIDENTS[name].change(case, random)
+        except TypeError:  # cells that hold words by now are no numbers to compute with
+            return None
         if case is None:
             return None
     return case

@@ -328,7 +328,7 @@ def test_of_a_larger_table_the_sample_shows_functions_of_other_columns():
 def test_a_file_is_searched_without_pandas(files, what):
     code = f"""import sys, causalcontext as cc
 table = cc.scan({str(files[what])!r}, "R", sample=1000)
-print(len(cc.discover(table, test="partial-correlation").graphs), "pandas" in sys.modules)"""
+print(len(cc.discover(table, method="pc-ac", test="partial-correlation").graphs), "pandas" in sys.modules)"""
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.split() == ["2", "False"]
 

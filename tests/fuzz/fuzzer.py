@@ -299,7 +299,7 @@ def _names(table: pd.DataFrame, options: dict[str, Any], random: Random) -> dict
     new = {
         name: f"Z{name}" for name in table.columns
     }  # the order of the names stays: it seeds what tests draw
-    if options["test"] != "partial-correlation":
+    if options.get("test") != "partial-correlation":
         new = {name: name for name in table.columns}
     return marks(cc.discover(table.rename(columns=new), new["R"], **options), new)
 

@@ -214,7 +214,7 @@ def scale_is_doubtful(result: ContextGraphs, change: Change) -> str:
 
     That of an end; of a scale that bends mechanisms, which turns links, that of a neighbour of an
     end as well; of one that makes effects of a column smaller, which other causes get then, that of
-    a neighbour alone.
+    another cause alone.
     """
     ends = {change.source, change.target}
     for doubtful in result.doubtful_scales:
@@ -224,10 +224,25 @@ def scale_is_doubtful(result: ContextGraphs, change: Change) -> str:
         if doubtful.near:
             near = ends.union(*(result.union.neighbours(end) for end in ends))
         if doubtful.as_causes:  # what a cause lost goes to the others
-            near = near - ends
+            near = _other_causes(result, change)
         if change.kind in doubtful.kinds and near.intersection(doubtful.columns):
             return doubtful.reason
     return ""
+
+
+def _other_causes(result: ContextGraphs, change: Change) -> set[str]:
+    """The causes of the effect of a change beside its ends, and what may be one; of both ends where
+    the graphs do not say which of them is the effect.
+    """
+    ends = (change.source, change.target)
+    effects = ends[1:] if change.mark == "-->" else ends
+    union = result.union
+    return {
+        other
+        for effect in effects
+        for other in union.neighbours(effect)
+        if other not in ends and union.mark(effect, other) != "-->"
+    }
 
 
 def model_is_wrong(result: ContextGraphs, change: Change) -> str:

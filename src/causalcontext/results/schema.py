@@ -352,6 +352,9 @@ def _evidence(count: int, contexts: int) -> dict[str, Any]:
             where,
             "an intercept for every context",
         )
+        for part in (value, *value["terms"]):
+            once = len(set(part["contexts"])) == len(part["contexts"])
+            demand(once, part, where, "every context once")
         for term in value["terms"]:
             right = len(term["causes"]) == 1 + (term["kind"] == "product")
             demand(right, term, where, "two causes of a product, else one")

@@ -26,7 +26,7 @@ from causalcontext.kernels.orders.slots import best_partition
 from causalcontext.kernels.rows.bends import bends, orthonormal
 from causalcontext.kernels.rows.class_choice import TOLERANCE, choice_pointer, class_pointer
 from causalcontext.kernels.rows.glm import RIDGE, first_slopes, fit_glm
-from causalcontext.kernels.rows.likelihoods import LOGIT
+from causalcontext.kernels.rows.likelihoods import LOGIT, PASSES
 from causalcontext.kernels.rows.noise_densities import density_pointer
 from causalcontext.kernels.rows.number_scores import number_pointer
 from causalcontext.kernels.rows.scales import scale_pointer
@@ -137,7 +137,8 @@ def whole_scores() -> None:
     """A search by scores of columns of all kinds, and what is asked of its result; noise of uneven
     spread.
     """
-    scaled_pointer(), scale_pointer()
+    for pointer in (scaled_pointer, scale_pointer, *PASSES):
+        pointer()
     cause, effect = tiny()[:, :2].T.copy()
     bends(cause, effect, orthonormal((), cause.size))
     mixed = _mixed()
