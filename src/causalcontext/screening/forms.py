@@ -134,7 +134,7 @@ CHANGE = "is the relative change from {} to {}"
 IN_UNITS = ", in standard units"
 
 
-@np.errstate(over="ignore", invalid="ignore")
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")
 def form_relations(columns: Columns, gone: frozenset[int]) -> list[Relation]:
     """The numbers that are a form of two others, but for a line: exact, rounded, or with a trace of
     noise.
