@@ -296,8 +296,7 @@ def _derivative(form: Function, x: Floats, y: Floats, by_x: float, by_y: float) 
     """How much a step of x or of y changes a form in every row, shape (rows,); 0 for no step."""
     if not by_x and not by_y:
         return np.zeros(x.shape)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        change = np.abs(form(x + by_x / 2, y + by_y / 2) - form(x - by_x / 2, y - by_y / 2))
+    change = np.abs(form(x + by_x / 2, y + by_y / 2) - form(x - by_x / 2, y - by_y / 2))
     return np.asarray(np.nan_to_num(change, nan=0.0, posinf=0.0))
 
 
