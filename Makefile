@@ -1,24 +1,25 @@
-# `make demo` and `make test` need Python 3.11 or newer and make; they set up everything else in .venv.
+# `make demo` and `make test` need Python 3.11 or newer, make and a C++ compiler; they set up everything else in .venv.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PEERS := .venv-compare
+KERNELS := $(wildcard src/kernels/*.hpp src/kernels/bindings/*)
+BUILD_TOOLS := cmake nanobind ninja scikit-build-core
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --no-build-isolation
 
 # Hundreds of processes are started, each in half the time where modules have their byte code.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test warm check test-slow test-browser fuzz compare docs dist release clean
+.PHONY: demo test kernels check test-slow test-browser fuzz compare docs dist release clean
 
 demo: $(VENV)/.ready
 	@$(BIN)/causalcontext demo --json out/soil-moisture.json --report out/soil-moisture.html
 
-# Kernels are compiled once, by two processes, while types are checked; then two workers run the tests.
-test: $(VENV)/.test-ready
-	$(MAKE) --no-print-directory -j2 check warm
+test: $(VENV)/.test-ready check
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
-warm: $(VENV)/.ready
-	$(BIN)/causalcontext warmup
+# The kernels once more, where one of them has changed.
+kernels: $(VENV)/.ready
 
 check: $(VENV)/.test-ready
 	$(BIN)/ruff check src tests benchmarks docs
@@ -26,7 +27,7 @@ check: $(VENV)/.test-ready
 	$(BIN)/mypy
 
 # Statistics, theory on many models, tutorials, interrupts, clusters: minutes, not seconds.
-test-slow: $(VENV)/.slow-ready warm
+test-slow: $(VENV)/.slow-ready
 	$(BIN)/python -m pytest -m slow -n 2 --dist worksteal
 
 # Random tables, options and damaged files: make fuzz SEED=7 MINUTES=10
@@ -74,33 +75,34 @@ release: $(VENV)/.release-ready
 	@echo "out/dist holds what to upload"
 
 $(VENV)/.release-ready: $(VENV)/.ready
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[release]"
+	$(INSTALL) --editable ".[release]"
 	touch $@
 
 # What checks and tests the library, and the tools that results go to.
 $(VENV)/.test-ready: $(VENV)/.ready
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable ".[dev,interop]"
+	$(INSTALL) --editable ".[dev,interop]"
 	touch $@
 
 # What runs the tutorials.
 $(VENV)/.slow-ready: $(VENV)/.test-ready
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[tutorials]"
+	$(INSTALL) --editable ".[tutorials]"
 	touch $@
 
 $(VENV)/.browser-ready: $(VENV)/.test-ready
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[browser]"
+	$(INSTALL) --editable ".[browser]"
 	@bash tests/browser/install.sh
 	touch $@
 
 $(VENV)/.docs-ready: $(VENV)/.test-ready
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[docs]"
+	$(INSTALL) --editable ".[docs]"
 	touch $@
 
-$(VENV)/.ready: pyproject.toml
+$(VENV)/.ready: pyproject.toml CMakeLists.txt $(KERNELS)
 	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed, found " + sys.version.split()[0] + "; set PYTHON=/path/to/python3.11" if sys.version_info < (3, 11) else 0)'
-	$(PYTHON) -m venv $(VENV)
-	@echo "installing causalcontext and what it needs into $(VENV): about half a minute"
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable .
+	test -d $(VENV) || $(PYTHON) -m venv $(VENV)
+	@echo "installing causalcontext and what it needs into $(VENV), and building its kernels: a minute or two"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile $(BUILD_TOOLS)
+	$(INSTALL) --editable .
 	touch $@
 
 clean:

@@ -1,11 +1,11 @@
-"""How long does a fresh user wait? First calls with an empty cache of compiled kernels.
+"""How long does a fresh user wait? The first call of a process, and the next one.
 
-    python benchmarks/first_minute.py --before ../older-checkout
+    python benchmarks/first_minute.py --before ../older-checkout/.venv/bin/python
 
-Every call runs in a process of its own with `NUMBA_CACHE_DIR` set to an empty folder. `--before`
-names the root of another checkout, whose calls are made in the same run, in turns. On a busy
-machine processor time says more than the clock: that of the process itself, and that of those it
-starts, which compile.
+Every call runs in a process of its own, twice: printed are the seconds of `import causalcontext`,
+of the first call with all that it imports, and of the second. `--before` names the Python of an
+environment with another version, whose calls are made in the same run, in turns, with
+`NUMBA_CACHE_DIR` set to an empty folder, as versions up to 0.2 compiled their kernels then.
 """
 
 from __future__ import annotations
@@ -15,12 +15,10 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 from measuring import machine, markdown_table
 
-HERE = Path(__file__).parent
 TABLE = "import causalcontext as cc; table = cc.examples.soil_moisture(2000, seed=1); "
 WIDER = (
     "import numpy as np, pandas as pd, causalcontext as cc; "
@@ -51,60 +49,60 @@ CALLS = {
     "pc-ac with lags": SERIES + 'cc.discover(table, "regime", lags=1, method="pc-ac")',
     "`causalcontext demo`": "from causalcontext.cli.demo import demo; demo()",
 }
-WARM_UP = {
-    "everything: `causalcontext warmup`": (
-        "from causalcontext.methods.ahead import warm_up; warm_up()"
-    )
-}
-
-SPENT = (
-    "; import time, resource as r; c = r.getrusage(r.RUSAGE_CHILDREN); "
-    "print('spent', time.process_time(), c.ru_utime + c.ru_stime)"
-)
+TIMED = """
+import sys, time
+begin = time.perf_counter()
+import causalcontext
+imported = time.perf_counter() - begin
+{setup}
+seconds = []
+for turn in range(2):
+    begin = time.perf_counter()
+    {call}
+    seconds.append(time.perf_counter() - begin)
+print("spent", imported, *seconds)
+"""
+COLUMNS = ("import s", "first call s", "second call s")
 
 
 def main() -> None:
-    """Print the tables."""
+    """Print the table."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--before", type=Path, help="the root of another checkout")
+    parser.add_argument("--before", type=Path, help="the Python of another environment")
     parser.add_argument("--only", type=int, nargs="*", help="which of the calls, by number")
-    chosen = parser.parse_args()
+    asked = parser.parse_args()
     print(f"{machine()}\n")
-    roots = [HERE.parent, *([chosen.before] if chosen.before else [])]
-    calls = CALLS if chosen.before else CALLS | WARM_UP
-    for root in roots:  # byte code is written before anything is timed
-        _cold("import causalcontext, pandas, numba.np.linalg", root)
+    pythons = [Path(sys.executable), *([asked.before] if asked.before else [])]
+    for python in pythons:  # byte code is written before anything is timed
+        _fresh("import causalcontext, pandas, scipy.stats", python)
     rows = []
-    for number, (what, call) in enumerate(calls.items()):
-        if not chosen.only or number in chosen.only:
-            found = [_cold(call, root) for root in roots]
-            rows.append([what, *(f"{seconds:.1f}" for spent in found for seconds in spent)])
-    columns = ["clock s", "processor s, here", "other processes"]
-    header = [
-        "first call",
-        *columns,
-        *([f"before: {name}" for name in columns] if chosen.before else []),
-    ]
+    for number, (what, call) in enumerate(CALLS.items()):
+        if not asked.only or number in asked.only:
+            spent = [_fresh(call, python) for python in pythons]
+            rows.append([what, *(f"{seconds:.2f}" for one in spent for seconds in one)])
+    header = ["what", *COLUMNS, *(f"before: {name}" for name in COLUMNS if asked.before)]
     print(markdown_table(header, rows))
 
 
-def _cold(call: str, root: Path) -> tuple[float, float, float]:
-    """Seconds on the clock, and of processor time here and beside."""
+def _fresh(statements: str, python: Path) -> tuple[float, ...]:
+    """The seconds of the import, of the first and of the second call of the last of some
+    statements, in a new process that knows nothing compiled.
+    """
+    setup, _, call = statements.rpartition("; ")
+    code = TIMED.format(setup=setup, call=call)
     with tempfile.TemporaryDirectory() as folder:
-        return _run(call, root, folder)
-
-
-def _run(call: str, root: Path, folder: str) -> tuple[float, float, float]:
-    written = {"PYTHONDONTWRITEBYTECODE": ""}  # an installed package has its byte code
-    environment = (
-        os.environ | written | {"PYTHONPATH": str(root / "src"), "NUMBA_CACHE_DIR": folder}
-    )
-    begin, command = time.perf_counter(), [sys.executable, "-c", call + SPENT]
-    run = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
-    here, beside = run.stdout.split("spent")[-1].split()
-    return time.perf_counter() - begin, float(here), float(beside)
+        written = {"PYTHONDONTWRITEBYTECODE": ""}  # an installed package has its byte code
+        run = subprocess.run(
+            [str(python), "-c", code],
+            env=os.environ | written | {"NUMBA_CACHE_DIR": folder},
+            check=True,
+            capture_output=True,
+            text=True,
+            cwd=folder,
+        )
+    return tuple(map(float, run.stdout.split("spent")[-1].split()))
 
 
 if __name__ == "__main__":

@@ -162,7 +162,7 @@ def spoken_time(seconds: float) -> str:
 
 def machine(*packages: str) -> str:
     """One line about the machine, its load and the versions of some packages."""
-    found = ", ".join(f"{package} {_version(package)}" for package in ("numpy", "numba", *packages))
+    found = ", ".join(f"{package} {_version(package)}" for package in ("numpy", *packages))
     load = os.getloadavg()[0]
     return (
         f"{os.cpu_count()} cores, load {load:.1f} at the start, Python {platform.python_version()},"

@@ -23,7 +23,7 @@ from causalcontext.report.payload import Section, _section
 from causalcontext.results.words import p_text, p_words, share_text
 
 PACKAGE = Path(cc.__file__).parent
-OTHER_DOORS = ("cli", "warmup", "options.py")
+OTHER_DOORS = ("cli", "options.py")
 """What speaks to no user of Python."""
 
 

@@ -14,6 +14,7 @@ from bad_input import GOOD_TEXT
 
 PACKAGE = Path(causalcontext.__file__).parent
 LAYERS = [
+    {"_kernels"},
     {
         "enums",
         "satellites",
@@ -23,7 +24,6 @@ LAYERS = [
         "progress",
         "kernels",
         "kernels.arrays",
-        "kernels.compiling",
         "data.frames",
         "screening.left_out",
         "screening.settings",
@@ -50,7 +50,6 @@ LAYERS = [
     {"results.answers", "results.assembly", "results.contexts", "results.files"},
     {"discover"},
     {"interop", "diagnostics.find_contexts"},
-    {"warmup"},
     {"cli", "simulate", "__init__", "__main__"},
 ]
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
@@ -158,10 +157,10 @@ def test_the_root_is_small_and_arguments_are_few():
 def test_truth_does_not_lean_on_the_search():
     """Neither the example systems of the core nor the simulators of the lab know the search."""
     allowed = {
+        "_kernels",
         "errors",
         "settings",
         "kernels.arrays",
-        "kernels.compiling",
         "views",
         "data",
         "data.frames",
@@ -219,69 +218,7 @@ print(first, then, [name for name in ("matplotlib", "networkx", "joblib", "polar
     assert run.stdout.startswith("rows by value of R")
 
 
-NUMBERS = {"None", "bool", "float", "int", "np.uint64"}
-
-
-def kernels(path: Path) -> dict[str, str]:
-    """The compiled functions of a module, and what each of them is said to return."""
-    functions = [node for node in tree_of(path).body if isinstance(node, ast.FunctionDef)]
-    return {
-        node.name: ast.unparse(node.returns or ast.Constant(None))
-        for node in functions
-        if _is_kernel(node)
-    }
-
-
-def called_from_python(path: Path) -> Iterator[tuple[str, str]]:
-    """The kernels, by module and name, that functions of a module which are not compiled themselves
-    make use of.
-    """
-    tree = tree_of(path)
-    origin = {name: (module_of(path), name) for name in kernels(path)}
-    for node in ast.walk(tree):
-        if (
-            isinstance(node, ast.ImportFrom)
-            and node.module
-            and node.module.startswith("causalcontext.kernels")
-        ):
-            origin |= {
-                a.asname or a.name: (node.module.removeprefix("causalcontext."), a.name)
-                for a in node.names
-            }
-    compiled = {id(inner) for node in tree.body if _is_kernel(node) for inner in ast.walk(node)}
-    names = (
-        node
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
-    )
-    yield from (origin[node.id] for node in names if node.id in origin and id(node) not in compiled)
-
-
-def _is_kernel(node: ast.AST) -> bool:
-    return isinstance(node, ast.FunctionDef) and any(
-        ast.unparse(decorator).partition("(")[0] == "kernel" for decorator in node.decorator_list
-    )
-
-
-def test_kernels_give_numbers_to_python():
-    """numba runs Python code to hand over an array or a named tuple. A signal that waits there
-    (Ctrl-C) raises in the middle of it, and the process crashes. So kernels that Python calls write
-    into arrays, and return numbers.
-    """
-    returned = {
-        (module_of(path), name): kind for path in FILES for name, kind in kernels(path).items()
-    }
-    called = {kernel for path in FILES for kernel in called_from_python(path) if kernel in returned}
-    assert len(called) > 20
-    for module, name in sorted(called):
-        kinds = returned[module, name].removeprefix("tuple[").removesuffix("]").split(", ")
-        assert set(kinds) <= NUMBERS, f"{module}.{name} returns {returned[module, name]} to Python"
-
-
-def test_kernels_are_compiled_by_one_decorator():
-    """Only `kernels.compiling` imports from numba, but for its support of graphics cards."""
-    sources = {
-        module_of(path): path.read_text().replace("from numba import cuda", "") for path in FILES
-    }
-    del sources["kernels.compiling"]
-    assert [module for module, source in sources.items() if "from numba import" in source] == []
+def test_numba_is_for_graphics_cards_alone():
+    importing = [module_of(path) for path in FILES if "numba import" in path.read_text()]
+    assert importing
+    assert all(module.startswith("kernels.cuda") for module in importing)

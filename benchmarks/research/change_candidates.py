@@ -1,4 +1,4 @@
-"""The tests of change that `which_change_test.py` compares, compiled, on one table at a time.
+"""The tests of change that `which_change_test.py` compares, on one table at a time.
 
 A LR*; B Chow's F and Brown-Forsythe, Fisher-combined; C is B with a gate (RESET and Breusch-Pagan
 inside every context, then a logit with y, y² and y z); D the larger p of A and C; E the test
@@ -11,8 +11,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from causalcontext._kernels import chi2_upper
 from causalcontext.kernels.linear import sweep
 from causalcontext.kernels.rows.fits_by_context import (
     ContextFits,
@@ -35,7 +35,6 @@ from causalcontext.kernels.rows.robust_change import (
     nested_f,
     uneven_spread,
 )
-from causalcontext.kernels.special import chi2_upper
 
 NAMES = (
     "A: LR*",
@@ -53,8 +52,7 @@ LOOK_BELOW = 0.2
 def p_values(
     columns: np.ndarray, y: np.ndarray, codes: np.ndarray, levels: int, gate: float
 ) -> np.ndarray:
-    """One p-value for every name; `gate` is the level of F, handed over since compiled code
-    remembers constants.
+    """One p-value for every name; `gate` is the level of F.
 
     Gates are asked where a p-value is below .2: they can only raise it.
     """
@@ -71,12 +69,10 @@ def p_values(
     return out
 
 
-@njit(cache=True)
 def _checks(groups: Groups, fits: ContextFits) -> float:
     return min(curvature(groups, fits), uneven_spread(groups, fits))
 
 
-@njit(cache=True)
 def _without_gates(
     columns: np.ndarray, y: np.ndarray, codes: np.ndarray, levels: int, out: np.ndarray
 ) -> tuple[Groups, ContextFits]:
@@ -92,12 +88,10 @@ def _without_gates(
     return groups, fits
 
 
-@njit(cache=True)
 def _fisher(first: float, second: float) -> float:
     return chi2_upper(-2.0 * (math.log(max(first, 1e-300)) + math.log(max(second, 1e-300))), 4.0)
 
 
-@njit(cache=True)
 def _first_gate(groups: Groups, fits: ContextFits) -> float:
     """The smaller p of RESET and Breusch-Pagan (Koenker), each Fisher-combined over contexts."""
     m = groups.rows.shape[1] - 1
@@ -111,7 +105,6 @@ def _first_gate(groups: Groups, fits: ContextFits) -> float:
     return min(chi2_upper(reset, 2.0 * terms), chi2_upper(spread, 2.0 * terms))
 
 
-@njit(cache=True)
 def _reset(rows: np.ndarray, fitted: np.ndarray) -> float:
     n, m = rows.shape[0], rows.shape[1] - 1
     away = fitted - fitted.mean()
@@ -122,12 +115,11 @@ def _reset(rows: np.ndarray, fitted: np.ndarray) -> float:
     return common_terms(table, np.array([0, n]), m)
 
 
-@njit(cache=True)
 def _koenker(conditions: np.ndarray, squares: np.ndarray) -> float:
     n, m = conditions.shape
     table = np.empty((n, 2 * m + 1))
     table[:, :m], table[:, m : 2 * m], table[:, 2 * m] = conditions, conditions**2, squares
-    scatter = cross_products(table, np.array([0, n]), np.empty((1, 2 * m + 1)))[0]
+    scatter = cross_products(table, np.array([0, n]))[0]
     before = scatter[2 * m, 2 * m]
     rank = sweep(scatter, 2 * m, n)
     if rank == 0 or before <= 0.0:

@@ -265,7 +265,6 @@ def _all_commands(table: Path, result: Path, folder: Path) -> list[list[str]]:
         ["stability", *data, "--samples", "5"],
         ["calibrate", *data],
         ["demo"],
-        ["warmup"],
         ["explain", str(kept), x, y],
         ["changes", str(kept), a, b],
         ["effects", str(kept)],

@@ -137,7 +137,6 @@ LISTS_OF_NAMES = {
     },  # advice, whose words are calls
     "causalcontext/results/effects/fits.py": {"sandwich"},  # a kind of standard errors
     "causalcontext/results/effects/mechanics.py": {"sandwich"},  # the same
-    "causalcontext/warmup/parts.py": {"cmi-knn-mixed", "basis"},  # what is run to compile it
 }
 """Where a name is written, and decides nothing."""
 

@@ -162,7 +162,10 @@ def test_ctrl_c_while_the_library_is_imported_is_one_sentence(folder: Path) -> N
     )
     (package / "__init__.py").write_text(sent + swallowed)
     path = os.pathsep.join((str(folder), ENVIRONMENT["PYTHONPATH"]))
-    code = "from causalcontext_command import main; main()"
+    code = (  # an editable install finds the package before any path
+        "import sys; sys.meta_path[:] = [f for f in sys.meta_path if 'ditable' not in repr(f)];"
+        " from causalcontext_command import main; main()"
+    )
     run = subprocess.run(
         [sys.executable, "-c", code], env=ENVIRONMENT | {"PYTHONPATH": path}, capture_output=True
     )
@@ -179,9 +182,9 @@ def test_the_command_is_the_command_line() -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
 def test_ctrl_c_while_python_imports_the_package_to_run_it_is_one_sentence(folder: Path) -> None:
-    (folder / "numba").mkdir()
+    (folder / "narwhals").mkdir()
     sent = "import os, signal, time\nos.kill(os.getpid(), signal.SIGINT)\ntime.sleep(5)\n"
-    (folder / "numba" / "__init__.py").write_text(sent)
+    (folder / "narwhals" / "__init__.py").write_text(sent)
     first = os.pathsep.join([str(folder), ENVIRONMENT["PYTHONPATH"]])
     ended = subprocess.run(
         [sys.executable, "-m", "causalcontext", "--help"],

@@ -46,7 +46,6 @@ from ugly import (
 import causalcontext as cc
 from causalcontext.data.table_files import read_file
 from causalcontext.knowledge import Knowledge
-from causalcontext.methods.ahead import warm_up
 from causalcontext_lab.simulate import random_model
 from causalcontext_lab.study import Design
 
@@ -474,7 +473,6 @@ def main() -> None:
     if chosen.case is not None:
         print(*run_case(chosen.case))
         return
-    warm_up()  # a case that compiles all it needs by itself takes longer than it may
     found: Counter[tuple[str, str]] = Counter()
     begin, number, failed = time.monotonic(), chosen.seed * 1_000_000, 0
     while time.monotonic() - begin < 60.0 * chosen.minutes:

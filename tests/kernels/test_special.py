@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
-from causalcontext.kernels.special import (
+from causalcontext._kernels import (
     chi2_upper,
     correlation_two_sided,
     digamma,

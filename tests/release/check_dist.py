@@ -32,7 +32,7 @@ NEEDED = (
     "causalcontext/cli/app.py",
     "causalcontext/examples/csv/soil.csv",
     "causalcontext/examples/csv/wages.csv",
-    "causalcontext_command.py",
+    "causalcontext_command/__init__.py",
 )
 FOREIGN = (".pyc", ".nbi", ".nbc", "__pycache__", ".ipynb_checkpoints", ".venv")
 
@@ -111,7 +111,7 @@ def check_wheel(wheel: Path, python: str, lowest: bool) -> str:
             cwd=home,
         )
         assert json.loads((home / "demo.json").read_text())["format"] == "causalcontext-result"
-        wanted = ["numpy", "scipy", "numba", "pandas", "narwhals", "matplotlib", "typer"]
+        wanted = ["numpy", "scipy", "pandas", "narwhals", "matplotlib", "typer"]
         code = (
             "from importlib.metadata import version as v; print(*(n + ' ' + v(n) for n in"
             f" {wanted!r}), sep=', ')"

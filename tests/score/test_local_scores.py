@@ -20,17 +20,15 @@ from score_tables import (
 
 from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.data.tables import read_table
-from causalcontext.kernels.compiling import kernel
 from causalcontext.kernels.orders.slots import (
     NodeSlots,
     best_partition,
     best_score,
     chosen_slots,
     readers_in_reach,
-    usable_readers,
 )
-from causalcontext.kernels.rows.class_choice import ClassRows, choice_pointer, class_pointer
-from causalcontext.kernels.rows.likelihoods import LOGIT, PASSES
+from causalcontext.kernels.rows.class_choice import ClassRows, choose_columns
+from causalcontext.kernels.rows.likelihoods import LOGIT
 from causalcontext.kernels.rows.noise_densities import MANY, best_density
 from causalcontext.knowledge import Knowledge
 from causalcontext.score.columns import LINEAR
@@ -307,11 +305,12 @@ def test_of_two_readers_the_better_one_is_read_where_its_needs_come_first(genera
             assert scores[chosen_slots(slots, 0, scores, np.array(usable))].sum() == pytest.approx(
                 best
             )
-    place = np.array([1, 0, 2])
-    assert usable_readers(slots.needs, place, 0, -1, False).tolist() == [True, False]
-    assert readers_in_reach(slots.needs, place, 0).tolist() == [True, False]
-    assert usable_readers(slots.needs, place, 0, 2, True).tolist() == [True, True]
-    assert usable_readers(slots.needs, place, 0, 1, False).tolist() == [False, False]
+    for place, in_reach in (
+        ([1, 0, 2], [True, False]),
+        ([2, 0, 1], [True, True]),
+        ([0, 1, 2], [False, False]),
+    ):
+        assert readers_in_reach(slots.needs, np.array(place), 0).tolist() == in_reach
 
 
 def test_best_cut_of_a_merge_tree(generator):
@@ -503,12 +502,6 @@ def test_a_long_table_is_scored_on_part_of_its_rows(monkeypatch):
     assert b[1] - b[2] == pytest.approx(a[1] - a[2], rel=0.05)
 
 
-@kernel
-def through_pointer(call, rows, fit, one_pass, sets, prices):
-    """As the score calls it: for Python alone it would be compiled once more."""
-    return call(rows, fit, one_pass, sets, prices)
-
-
 def thinned(values, codes, classes, price):
     """What `choose_columns` leaves of all columns, and its score."""
     starts = np.array([0, len(codes)])
@@ -524,7 +517,7 @@ def thinned(values, codes, classes, price):
     )
     sets, prices = np.full((3, values.shape[1] + 1), -1), np.full((3, values.shape[1]), price)
     sets[0] = [values.shape[1], *range(values.shape[1])]
-    score = through_pointer(choice_pointer(), rows, class_pointer(), PASSES[LOGIT](), sets, prices)
+    score = choose_columns(rows, LOGIT, sets, prices)
     return sets[0, 1 : 1 + sets[0, 0]].tolist(), score
 
 

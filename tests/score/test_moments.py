@@ -7,12 +7,7 @@ import pytest
 from score_tables import curved_table, design_of, workspace_of
 
 from causalcontext.kernels.orders import fit_arrays
-from causalcontext.kernels.orders.fit_arrays import (
-    regression_of,
-    response_covariance,
-    row_of,
-    shared_values,
-)
+from causalcontext.kernels.orders.fit_arrays import BLURS, RESPONSE
 from causalcontext.score.workspace import FitWorkspace
 
 
@@ -37,6 +32,17 @@ def crossed(rows):
     return table.assign(S=generator.integers(2, size=rows), T=(table["B"] > 1).astype(int))
 
 
+def kept_row(workspace, block, source):
+    """The covariances of a column of the rows with all columns of a block, as the kernels keep
+    them.
+    """
+    kept = workspace.covariances
+    columns = workspace.arrays.tables.means.shape[1]
+    (place,) = np.flatnonzero(kept.names == block * columns + source + 1)
+    length = columns << workspace.design.bits(block)
+    return kept.entries[kept.start[place] : kept.start[place] + length]
+
+
 @pytest.mark.parametrize("context", ["R", ["R", "S"], ["R", "S", "T"]])
 def test_rows_of_covariances_are_those_of_all_columns(context):
     design = design_of(crossed(400)[["A", "B", "D", *context]], context)
@@ -48,18 +54,23 @@ def test_rows_of_covariances_are_those_of_all_columns(context):
     blocks = design.pooled(sets) + [
         block for q in range(len(design.data.readers)) for block in design.changing(q)
     ]
-    workspace = FitWorkspace(design, curves=True)
+    workspace = FitWorkspace(design, curves=True, densities=False)
+    node = 1
+    facts, source = workspace.arrays.rows.facts, int(design.rows.node[node, RESPONSE])
     for block in dict.fromkeys(blocks):
         bits, dense = design.bits(block), dense_covariance(design, block)
-        table = regression_of(workspace.note, block, 1)
         columns = np.arange(len(dense))
+        everywhere = (1 << bits) - 1
+        workspace.score([(block, node, [(s << bits) + everywhere]) for s in columns >> bits])
         for column in columns[:: 1 + bits]:
-            own = row_of(table, column >> bits)[columns & shared_values(table, column)]
+            shared = columns & (column | -(1 << bits))
+            own = kept_row(workspace, block, column >> bits)[shared]
             np.testing.assert_allclose(own, dense[column], atol=1e-12)
-        np.testing.assert_allclose(table.variance[: len(dense)], dense.diagonal(), atol=1e-12)
-        response, left = ((table.response + 1) << bits) - 1, np.zeros((1, 1))
-        response_covariance(table, left)
-        assert left[0, 0] == pytest.approx(dense[response, response] + table.blur, abs=1e-12)
+        variance = workspace.arrays.tables.variance[block, : len(dense)]
+        np.testing.assert_allclose(variance, dense.diagonal(), atol=1e-12)
+        response = (source << bits) + everywhere
+        left = workspace.score([(block, node, [])])[0, 1]
+        assert left == pytest.approx(dense[response, response] + facts[BLURS + node], abs=1e-12)
     assert workspace.covariances.filled[0] == (workspace.covariances.names > 0).sum() > len(blocks)
 
 

@@ -266,7 +266,9 @@ class SharedFits:
         parts = [design[1:, begin:end] for begin, end in pairwise(start)]
         mean = np.array([np.zeros(len(columns)), *(part.mean(axis=1) for part in parts)])
         away = [part - part.mean(axis=1, keepdims=True) for part in parts]
-        self.cells = CellMoments(start, mean, np.array([_products(part) for part in away]))
+        self.cells = CellMoments(
+            start.astype(float), mean, np.array([_products(part) for part in away])
+        )
         self._products = _products(design[1:])
         self._samples = _samples((design, codes[order]), np.sort(rows), seed)
         self._fitted: dict[tuple[int, tuple[int, ...]], tuple[float, Floats]] = {}
@@ -386,8 +388,9 @@ def change_of_moments(classes: Sequence[Moments], spread: float) -> Comparison:
     whole = Moments(rows, means, scatter).merged()
     scale = np.sqrt(np.maximum(np.diagonal(whole.scatter[0]) / rows.sum(), 1e-300))
     standard = np.vstack([np.zeros_like(scale), (means - whole.mean) / scale])
-    start = np.concatenate(([0], np.cumsum(rows)))
-    cells = CellMoments(start, standard, scatter / scale / scale[:, None])
+    start = np.concatenate(([0.0], np.cumsum(rows)))
+    inside = np.ascontiguousarray(scatter / scale / scale[:, None])
+    cells = CellMoments(start, standard, inside)
     statistic, df, p = kernels.bound_from_moments(cells, np.arange(scale.size))
     of_spread = kernels.combine(1.0, 1.0 if scale.size > 1 else np.nan, spread)
     df_spread = len(rows) - 1.0

@@ -44,7 +44,7 @@ from causalcontext.ci_tests.settings import (
 from causalcontext.data.columns import Kind
 from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.kernels.rows.glm import drawn_exceedances, first_slopes, fit_glm, probabilities
-from causalcontext.kernels.rows.likelihoods import LOGIT, ORDINAL, PASSES, POISSON, call_pass
+from causalcontext.kernels.rows.likelihoods import LOGIT, ORDINAL, POISSON, call_pass
 from causalcontext.views import Reason
 
 
@@ -186,9 +186,8 @@ def _informed(response: Response, design: Floats, slopes: Floats, width: int) ->
     """By how much the rank of the information grows with the columns after the first `width`."""
     family, values, classes = response
     information = np.zeros((slopes.size, slopes.size))
-    call_pass(
-        PASSES[family](), design, values, classes - 1, slopes, np.zeros(slopes.size), information
-    )
+    gradient = np.zeros(slopes.size)
+    call_pass(family, design, values, classes - 1, slopes, gradient, information)
     inside = np.ones(slopes.size, dtype=bool)
     if family == LOGIT:
         inside = np.tile(np.arange(len(design)) < width, classes - 1)
@@ -213,7 +212,7 @@ def _answer_classes(fits: NestedFits, needed: int, random: np.random.Generator) 
     clear = p > INSIGNIFICANT_P or (p < CLEAR_P and each >= ROWS_PER_COEFFICIENT / 3)
     if each < ROWS_PER_COEFFICIENT and not clear and len(share) * needed**2 <= COSTLIEST_BOOTSTRAP:
         fixed = (
-            PASSES[family](),
+            family,
             fits.base,
             fits.design,
             np.cumsum(share, axis=1),

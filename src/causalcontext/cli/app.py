@@ -36,7 +36,6 @@ from causalcontext.cli.report import report
 from causalcontext.cli.settings import BAD_INPUT, NO_READER
 from causalcontext.cli.stability import stability
 from causalcontext.cli.terminal import close_stdout, one_sentence, say
-from causalcontext.cli.warmup import warmup
 from causalcontext.version import __version__
 
 app = typer.Typer(
@@ -61,7 +60,6 @@ for command in (
     satellites.command("calibrate"),
     demo,
     example,
-    warmup,
     explain,
     changes,
     effects,

@@ -5,8 +5,7 @@
 
 It searches 2,000 rows of simulated weather twice: by the default method, and by masking (pc-m), so
 that a reader sees what pooling adds. Folders of the files are made where they are missing, since a
-first command should not fail for that. What the search needs is compiled first, in parallel
-(`compile_ahead`).
+first command should not fail for that.
 """
 
 from __future__ import annotations
@@ -25,7 +24,6 @@ from causalcontext.cli.terminal import say, show_page
 from causalcontext.data.files import check_writable
 from causalcontext.discover import discover
 from causalcontext.examples import soil_moisture
-from causalcontext.methods.ahead import compile_ahead
 from causalcontext.report.advice import on_the_command_line
 from causalcontext.report.html import report_text
 from causalcontext.report.text import summary
@@ -49,7 +47,6 @@ def demo(
         if file is not None and not is_stdout(file):
             file.parent.mkdir(parents=True, exist_ok=True)
             check_writable(file)
-    compile_ahead(("orders", "scores", "levels"))
     result = discover(soil_moisture(2000, seed=1), context="soil")
     masked = discover(soil_moisture(2000, seed=1), context="soil", alpha=0.01, method="pc-m")
     if output is not None:

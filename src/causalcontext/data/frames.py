@@ -8,15 +8,38 @@ whether something is a table of pandas, also without an import. `Later` stands f
 from __future__ import annotations
 
 import re
+import signal
 import sys
-from collections.abc import Iterable
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from causalcontext.kernels.arrays import Bools, Ints, Values
-from causalcontext.kernels.compiling import CtrlCWaits
+
+
+@contextmanager
+def ctrl_c_waits() -> Iterator[None]:
+    """Ctrl-C is heard when the block is done: an exception inside the import of a library would
+    leave half of it, and another error in its place.
+
+    Only the main thread receives signals.
+    """
+    before = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(before):
+        yield
+        return
+    waiting: list[tuple[int, Any]] = []
+    signal.signal(signal.SIGINT, lambda number, frame: waiting.append((number, frame)))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+        if waiting:
+            before(*waiting[0])
 
 
 class Later:
@@ -27,13 +50,8 @@ class Later:
 
     def __getattr__(self, name: str) -> Any:
         if self._name not in sys.modules:
-            # Ctrl-C waits: it would leave half of it, and another error in its place
-            waits = CtrlCWaits()
-            waits.on_start(None)
-            try:
+            with ctrl_c_waits():
                 import_module(self._name)
-            finally:
-                waits.on_end(None)
         return getattr(import_module(self._name), name)
 
 

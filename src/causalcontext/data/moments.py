@@ -224,7 +224,8 @@ def add_batch(totals: ScanTotals, values: Floats, codes: Codes, first_row: int) 
     nobody = np.empty(0, dtype=np.int64)  # no rows are copied
     nothing = np.empty((variables, 0))
     room = workspace_for(rows, len(totals.n), variables)
-    add_rows(addresses, codes, first_row, 1, totals, room, nobody, nothing)
+    places = np.ascontiguousarray(codes, dtype=np.int32)
+    add_rows(addresses, places, first_row, 1, totals, room, nobody, nothing)
 
 
 def settle(totals: ScanTotals) -> Bools:

@@ -12,8 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from causalcontext.kernels.arrays import Codes, Floats, Ints
-from causalcontext.kernels.rows.addresses import Words
+from causalcontext.kernels.arrays import Codes, Floats, Ints, Words
 from causalcontext.kernels.rows.batches import draw
 
 SAMPLE = 20_000
@@ -57,7 +56,7 @@ class RowSample:
         """
         share = 1.1 * self.most / max(rows, 1)
         if share < 0.5:
-            bound = np.uint64(share * 2.0**64)
+            bound = int(share * 2.0**64)
             begins = range(0, rows, _AT_A_TIME)
             chosen = np.empty(_AT_A_TIME, dtype=np.int64)
             hashes = np.empty(_AT_A_TIME, dtype=np.uint64)
@@ -76,7 +75,7 @@ class RowSample:
         """
         if self._room[0].size < rows:
             self._room = np.empty(rows, dtype=np.int64), np.empty(rows, dtype=np.uint64)
-        count = int(draw(first_row, rows, np.uint64(self.bound), *self._room))
+        count = int(draw(first_row, rows, self.bound, *self._room))
         smallest = _smallest(self._room[1][:count], self.most)
         return self._room[0][smallest], self._room[1][smallest]
 

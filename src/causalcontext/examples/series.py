@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from causalcontext import _kernels
 from causalcontext.data.frames import frame_of, pd
 from causalcontext.examples.noise import NoiseLaw, exponential, normal
 from causalcontext.examples.settings import (
@@ -26,7 +27,6 @@ from causalcontext.examples.settings import (
 from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.lag_names import at, window_names
 from causalcontext.kernels.arrays import Floats, Ints
-from causalcontext.kernels.compiling import kernel
 
 BENDS = {"linear": 0, "tanh": 1, "quadratic": 2}
 NOISES: dict[str, NoiseLaw] = {
@@ -78,7 +78,7 @@ class SeriesModel:
             (self.into_context @ self.centre).sum()
         )
         codes = np.zeros(total, dtype=np.int64)
-        _steps(
+        _kernels.run_series(
             noise,
             driver,
             codes,
@@ -140,47 +140,3 @@ class SeriesModel:
         companion = np.eye(d * lags, k=-d)
         companion[:d] = np.hstack([present @ self.slopes[r, :, lag] for lag in range(1, lags + 1)])
         return float(np.abs(np.linalg.eigvals(companion)).max())
-
-
-@kernel
-def _steps(
-    values: Floats,
-    driver: Floats,
-    codes: Ints,
-    slopes: Floats,
-    intercepts: Floats,
-    plan: Ints,
-    into_context: Floats,
-    persistence: float,
-    cuts: Floats,
-    bend: int,
-) -> None:
-    """Noise becomes values, that of the context what it is cut from; `plan` is who reads what, then
-    the order.
-    """
-    total, d = values.shape
-    lags = slopes.shape[2] - 1
-    reads = plan[:d]
-    order = plan[d:]
-    values[:lags] = 0.0
-    for t in range(lags, total):
-        for node in order:
-            if node == d:
-                driver[t] += persistence * (2.0 * codes[t - 1] / cuts.size - 1.0)
-                for lag in range(lags + 1):
-                    for i in range(d):
-                        driver[t] += into_context[lag, i] * values[t - lag, i]
-                for cut in cuts:
-                    codes[t] += driver[t] > cut
-                continue
-            r = codes[t - reads[node]] if reads[node] >= 0 else 0
-            values[t, node] += intercepts[r, node]
-            for lag in range(lags + 1):
-                for i in range(d):
-                    if slopes[r, node, lag, i] != 0.0:
-                        x = values[t - lag, i]
-                        if i != node and bend == 1:
-                            x = 2.0 * np.tanh(x / 2.0)
-                        elif i != node and bend == 2:
-                            x = x + 0.3 * x * x * np.exp(-x * x / 20.0)
-                        values[t, node] += slopes[r, node, lag, i] * x

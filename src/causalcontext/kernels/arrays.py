@@ -10,6 +10,7 @@ Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 Shorts = NDArray[np.int16]
 Codes = NDArray[np.int32]
+Words = NDArray[np.uint64]
 Values = NDArray[Any]
 
 NOBODY: Any = np.int64(-1)

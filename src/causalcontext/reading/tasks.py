@@ -20,7 +20,6 @@ from causalcontext.data.table_files import read_file
 from causalcontext.data.tables import columns_of_table
 from causalcontext.diagnostics.support import Support
 from causalcontext.knowledge import Knowledge
-from causalcontext.methods.ahead import compile_ahead, kinds_for, kinds_for_windows
 from causalcontext.methods.registry import AUTO
 from causalcontext.methods.task import Task, windows_task
 from causalcontext.options import Options
@@ -123,7 +122,6 @@ def _read(
         warnings = screening.told
         data, screening = read_and_screened(table, context, options, names)
         screening = replace(screening, told=warnings)
-    compile_ahead(kinds_for(options.method_name, test, data))
     data, screening = screened_data(data, screening, asked_of_columns(context, options, names))
     data = with_normal_scores(data) if sees_normal_scores(options) else data
     return _ReadTable(data, screening.within(rows), thin, context, options)
@@ -141,7 +139,6 @@ def _rows_to_search(read: _ReadTable, test: IndependenceTest, scanned: Scan | No
         check_none_missing(asked, data, testwise=False, in_memory=False)
     # Of all rows in memory there is no rounding of batches.
     known = None if scanned is None or scanned.whole else scanned.statistics
-    compile_ahead(kinds_for(options.method_name, test, data))
     tested = options.method_name != "score-ac"
     data, statistics, prepared = prepare(
         data, test, options.missing, known, tested, int(options.seed)
@@ -177,7 +174,6 @@ def _windows_to_search(
         screening = Screening(scanned.left_out)
     screening, knowledge = screened_knowledge(screening, options)
     settings = replace(settings_of(options, test, context), knowledge=knowledge)
-    compile_ahead(kinds_for_windows(options.method_name, windows.data))
     known = None if scanned is None else scanned.statistics
     task = windows_task(
         windows, settings, _score_options(options), options.threads, Watch(nobody), known

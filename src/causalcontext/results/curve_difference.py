@@ -37,7 +37,7 @@ from causalcontext.graphs.paths import descendants
 from causalcontext.kernels.arrays import NOBODY, Bools, Floats, Ints, Values
 from causalcontext.kernels.limits import SPARE_ROWS
 from causalcontext.kernels.rows.glm import RIDGE, maximise, probabilities
-from causalcontext.kernels.rows.likelihoods import LOGIT, PASSES, call_pass
+from causalcontext.kernels.rows.likelihoods import LOGIT, call_pass
 from causalcontext.results.equations import CATEGORY, NUMBER, Equation, Mechanisms, Term
 from causalcontext.results.series import copies_in
 from causalcontext.results.settings import (
@@ -370,9 +370,8 @@ def _fitted(design: Floats, response: Ints, free: int, wide: int, df: int) -> Sh
     ridge = np.where(np.arange(number) < free * wide, RIDGE, 0.0)
     ridge[0 : free * wide : wide] = 0.0
     beta = np.zeros(number)
-    one_pass = PASSES[LOGIT]()
     maximise(
-        one_pass,
+        LOGIT,
         design,
         response,
         free,
@@ -387,7 +386,7 @@ def _fitted(design: Floats, response: Ints, free: int, wide: int, df: int) -> Sh
     tied = (ties[:, None] == np.arange(number)).astype(np.float64)
     gradient = np.zeros(ties.size)
     half = np.zeros((ties.size, ties.size))
-    call_pass(one_pass, design, response, free, slopes, gradient, half)
+    call_pass(LOGIT, design, response, free, slopes, gradient, half)
     information = tied.T @ (np.tril(half) + np.tril(half, -1).T) @ tied + np.diag(ridge)
     if not np.linalg.cond(information) <= 1e12:
         return None

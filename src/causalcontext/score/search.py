@@ -27,8 +27,7 @@ from causalcontext.kernels.orders.exact_orders import (
     best_suffixes,
     fill_scores,
 )
-from causalcontext.kernels.orders.fits import fit_pointer
-from causalcontext.kernels.orders.order_moves import NOW, OrderProblem, State, climb, order_calls
+from causalcontext.kernels.orders.order_moves import NOW, OrderProblem, State, climb
 from causalcontext.kernels.orders.slots import (
     MOST_CELLS_EXACT,
     NodeSlots,
@@ -93,9 +92,7 @@ def all_scores(
         if len(pool) - pool[0, 0] <= best.shape[2]:
             pool = np.concatenate([pool, np.zeros_like(pool)])
         done += fill_scores(
-            fit_pointer(),
-            workspace.calls,
-            workspace.note,
+            workspace.compiled,
             slots.block,
             tasks[done : done + 1],
             workspace.design.allowed,
@@ -471,11 +468,8 @@ class Climber:
         uses = arrays.tables.groups >= 0
         if shared or data.orders == 1:
             uses = np.tile(np.arange(data.orders) == 0, (len(uses), 1))
-        self.problem = OrderProblem(
-            order_calls(), self.workspace.calls, slots, self.design.allowed, self.design.earlier
-        )
+        self.problem = OrderProblem(slots, self.design.allowed, self.design.earlier)
         self.state = State(
-            self.workspace.note,
             arrays.fits.scores,
             arrays.fits.matters,
             arrays.work.candidates,
@@ -503,7 +497,15 @@ class Climber:
         the score.
         """
         ends = np.array(window or (0, self.orders.shape[1]), dtype=np.int64)
-        gain, score = climb(problem or self.problem, self.state, stale, visits, ends, self.shared)
+        gain, score = climb(
+            self.workspace.compiled,
+            problem or self.problem,
+            self.state,
+            stale,
+            visits,
+            ends,
+            self.shared,
+        )
         return float(gain), float(score)
 
     def fit(self, stop: Ints | None = None) -> float:
@@ -513,9 +515,15 @@ class Climber:
         state = self.state if stop is None else self.state._replace(stop=stop)
         nodes = np.arange(self.design.data.nodes)
         return float(
-            climb(self.problem, state, nodes, NOBODY[None], np.array([0, len(nodes)]), self.shared)[
-                1
-            ]
+            climb(
+                self.workspace.compiled,
+                self.problem,
+                state,
+                nodes,
+                NOBODY[None],
+                np.array([0, len(nodes)]),
+                self.shared,
+            )[1]
         )
 
     def return_to(self, other: Climber) -> None:
@@ -527,8 +535,8 @@ class Climber:
             self.workspace.arrays.fits, other.workspace.arrays.fits, strict=True
         ):
             mine[touched, : self.slots] = theirs[touched, : self.slots]
-        for place in range(4, len(self.state) - 1):
-            self.state[place][...] = other.state[place]
+        for name in ("orders", "uses", "value", "changed", "touched"):
+            getattr(self.state, name)[...] = getattr(other.state, name)
 
     def model(self, score: float) -> FittedModel:
         """The model where the climb stands."""

@@ -11,16 +11,10 @@ from typing import Any
 import numpy as np
 
 from causalcontext.kernels.arrays import Bools, Floats, Ints
-from causalcontext.kernels.handles import note_of
 from causalcontext.kernels.orders.fit_arrays import (
     CURVES,
     DENSITIES,
-    FIT_ARRAYS,
-    HURDLE,
-    KIND,
     LIMIT,
-    NUMBER,
-    ORDERED,
     PATH,
     SCALES,
     TAKEN,
@@ -29,14 +23,12 @@ from causalcontext.kernels.orders.fit_arrays import (
     Memory,
     no_fits,
     no_kept,
-    no_rows,
     scratch,
 )
 from causalcontext.kernels.orders.fits import (
     best_extras,
-    calls_for,
+    compiled_workspace,
     fit_many,
-    fit_pointer,
     score_sets,
 )
 from causalcontext.kernels.rows.noise_densities import density_table
@@ -49,7 +41,7 @@ ColumnTask = tuple[int, int, Any]
 
 
 class FitWorkspace:
-    """Fits of the blocks that a design has so far, and the note by which kernels find all of it.
+    """Fits of the blocks that a design has so far; `compiled` is all of it as kernels read it.
 
     `curves` and `densities` are on offer where the design and the options have them. `memory` has
     sets of columns that were evaluated; by default it is that of the design, which is not for
@@ -78,13 +70,6 @@ class FitWorkspace:
             no_kept(data.candidates, self.width, places)
             if keeps
             else no_kept(data.candidates, 1, 0)
-        )
-        kinds = design.rows.node[:, KIND]
-        self._needs = (
-            self.densities,
-            bool((kinds != NUMBER).any()),
-            bool((kinds == ORDERED).any()),
-            bool((kinds == HURDLE).any()),
         )
         self._make_room(1)
 
@@ -117,17 +102,7 @@ class FitWorkspace:
             self.covariances,
             self.kept,
         )
-        self.note = note_of(self.arrays, FIT_ARRAYS)
-        weighted = None
-        if self.scales:
-            moments = {
-                name: np.zeros_like(getattr(tables, name))
-                for name in ("n", "means", "scatter", "variance")
-            }
-            covariances = no_rows(tables.about.shape[2], 1 << 10, 1 << 16)
-            own = self.arrays._replace(tables=tables._replace(**moments), covariances=covariances)
-            weighted = note_of(own, FIT_ARRAYS)
-        self.calls = calls_for(*self._needs, weighted)
+        self.compiled = compiled_workspace(self.arrays, self.scales)
 
     def taken(self, node: int, slot: int) -> Ints:
         """The columns of a fit."""
@@ -148,13 +123,13 @@ class FitWorkspace:
         scores = np.zeros(len(tasks))
         slopes = np.zeros((len(tasks), self.width))
         sets = np.zeros((len(tasks), 1 + self.width), dtype=np.int64)
-        fit_many(fit_pointer(), self.calls, self.note, _pairs(tasks), offered, scores, slopes, sets)
+        fit_many(self.compiled, _pairs(tasks), offered, scores, slopes, sets)
         return scores, slopes, [row[1 : 1 + row[0]] for row in sets]
 
     def score(self, tasks: Sequence[ColumnTask]) -> Floats:
         """Scores, residual variances and slopes of given columns, shape (tasks, 2 + W)."""
         out = np.zeros((len(tasks), 2 + self.width))
-        score_sets(self.calls, self.note, _pairs(tasks), self._sets(tasks), out)
+        score_sets(self.compiled, _pairs(tasks), self._sets(tasks), out)
         return out
 
     def extras(self, tasks: Sequence[ColumnTask], plain: bool = True) -> Floats:
@@ -163,7 +138,7 @@ class FitWorkspace:
         """
         out = np.zeros((len(tasks), self.design.data.candidates, 2))
         best_extras(
-            self.note, _pairs(tasks), self._sets(tasks), np.array([plain, self.curves]), out
+            self.compiled, _pairs(tasks), self._sets(tasks), np.array([plain, self.curves]), out
         )
         return out
 

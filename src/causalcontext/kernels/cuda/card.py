@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-
-from causalcontext.kernels.compiling import settings
+from typing import Any
 
 OLDEST = (7, 0)
 """The lowest compute capability that is used: older cards lack what the kernels count on."""
@@ -14,9 +13,10 @@ OLDEST = (7, 0)
 def obstacle() -> str:
     """Why no CUDA card can be used; empty if one can."""
     try:
-        from numba import cuda
+        from numba import config, cuda
     except ImportError:
         return "numba-cuda is not installed: pip install 'causalcontext[gpu]'"
+    settings: Any = config  # made when numba is imported, so type checkers know nothing of it
     if settings.ENABLE_CUDASIM:
         return ""
     try:

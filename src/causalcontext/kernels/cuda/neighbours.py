@@ -14,8 +14,10 @@ import numpy as np
 from numba import cuda, float64, int16, int32
 
 from causalcontext.kernels.arrays import Bools, Floats, Ints, Shorts
-from causalcontext.kernels.draws import stream_of, uniform_at
+from causalcontext.kernels.draws import GOLDEN, ONE, splitmix64
 
+UNIT = 2.0**-53
+"""The distance between two random numbers."""
 THREADS = 256
 WARP = 32
 MOST_ROWS = 12_000
@@ -63,6 +65,21 @@ def nearest_rows(columns: Shorts, is_code: Bools, far: int, most: int, seed: np.
     )
     nearest: Ints = found.copy_to_host()
     return nearest
+
+
+mixed = cuda.jit(device=True)(splitmix64)
+
+
+@cuda.jit(device=True)
+def stream_of(seed: Any, number: Any) -> Any:
+    """The stream of a row or a copy, as in `src/kernels/draws.hpp`."""
+    return mixed(seed + (np.uint64(number) + ONE) * GOLDEN)
+
+
+@cuda.jit(device=True)
+def uniform_at(stream: Any, turn: Any) -> Any:
+    """The number of that turn, from 0 up to 1."""
+    return float(mixed(stream + (np.uint64(turn) + ONE) * GOLDEN) >> np.uint64(11)) * UNIT
 
 
 @cuda.jit(device=True)

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from causalcontext import _kernels
 from causalcontext.kernels.arrays import Bools, Ints
-from causalcontext.kernels.compiling import kernel
 
 
 class Neighbours(NamedTuple):
@@ -134,39 +134,9 @@ def reach(neighbours: Neighbours, pairs: Pairs, trigger: Ints) -> Ints:
     return most
 
 
-@kernel
 def fill_reach(neighbours: Neighbours, pairs: Pairs, trigger: Ints, most: Ints) -> None:
     """`most` is filled."""
-    size = neighbours.start.size - 1
-    count = np.empty(size, dtype=np.int64)
-    for i in range(size):
-        count[i] = neighbours.start[i + 1] - neighbours.start[i]
-        for t in range(neighbours.triggers.shape[1]):
-            count[i] += neighbours.triggers[i, t] != 0
-    for k in range(pairs.first.size):
-        x = pairs.first[k]
-        y = pairs.second[k]
-        most[k] = max(
-            count[x] - _serves(neighbours, x, y, trigger),
-            count[y] - _serves(neighbours, y, x, trigger),
-        )
-
-
-@kernel
-def _serves(neighbours: Neighbours, node: int, z: int, trigger: Ints) -> int:
-    if trigger[z] >= 0:
-        return 1 if neighbours.triggers[node, trigger[z]] else 0
-    first = neighbours.start[node]
-    end = neighbours.start[node + 1]
-    while first < end:
-        middle = (first + end) // 2
-        if neighbours.columns[middle] == z:
-            return 1
-        if neighbours.columns[middle] < z:
-            first = middle + 1
-        else:
-            end = middle
-    return 0
+    _kernels.fill_reach(neighbours, pairs, trigger, most)
 
 
 def widest_pools(
@@ -181,20 +151,8 @@ def widest_pools(
     return wide, triggers
 
 
-@kernel
 def fill_pools(
     neighbours: Neighbours, graph: Ints, first: Ints, second: Ints, wide: Ints, triggers: Ints
 ) -> None:
     """`wide` and `triggers` are filled, which are 0 before."""
-    for k in range(first.size):
-        x = first[k]
-        y = second[k]
-        g = graph[k]
-        for node in (x, y):
-            count = 0
-            for i in range(neighbours.start[node], neighbours.start[node + 1]):
-                z = neighbours.columns[i]
-                count += z != x and z != y and (neighbours.graphs[i] >> g) & 1
-            wide[k] = max(wide[k], count)
-        for t in range(neighbours.triggers.shape[1]):
-            triggers[k] += ((neighbours.triggers[x, t] | neighbours.triggers[y, t]) >> g) & 1
+    _kernels.fill_pools(neighbours, graph, first, second, wide, triggers)

@@ -17,8 +17,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from causalcontext import _kernels
 from causalcontext.kernels.arrays import Bools, Floats, Ints
-from causalcontext.kernels.compiling import kernel
 
 MOST_CELLS_EXACT = 4
 """Up to so many cells every partition is considered; beyond, a tree of merges."""
@@ -48,65 +48,18 @@ class NodeSlots(NamedTuple):
     may: Bools
 
 
-@kernel
 def best_score(slots: NodeSlots, node: int, scores: Floats, usable: Bools) -> float:
     """The best score of a node; `usable`: what a reader needs comes before the node."""
-    best = scores[0] if slots.may[node, 0] else -math.inf
-    for q in range(slots.reader.shape[0]):
-        if usable[q] and slots.may[node, 1 + q]:
-            first, cells, blocks, end = slots.reader[q]
-            best = max(
-                best,
-                best_partition(cells, blocks, slots.joins[:, node, first:end], scores[first:end]),
-            )
-            for slot in range(first + blocks, end):
-                best = max(best, scores[slot])
-    return float(best)
+    return float(_kernels.best_score(slots, node, np.ascontiguousarray(scores), usable))
 
 
-@kernel
 def best_partition(cells: int, blocks: int, joins: Ints, scores: Floats) -> float:
     """The best sum over the blocks of a partition into two or more blocks; `scores` are those of
-    one reader.
+    one reader, `joins`, shape (2, slots), the two slots that a slot of a tree joins.
     """
-    if blocks == cells:
-        return float(scores[:cells].sum())
-    if cells > MOST_CELLS_EXACT:
-        best = np.empty(2 * cells - 1)
-        split = -math.inf
-        for slot in range(2 * cells - 1):
-            best[slot] = scores[slot]
-            if slot >= cells:
-                split = best[joins[0, slot]] + best[joins[1, slot]]
-                best[slot] = max(best[slot], split)
-        return split
-    full = (1 << cells) - 1
-    value = np.empty(full + 1)
-    value[0] = 0.0
-    for mask in range(1, full + 1):
-        lowest = mask & -mask
-        best_here = -math.inf
-        block = mask
-        while block > 0:
-            if block & lowest and block != full:
-                best_here = max(best_here, scores[block - 1] + value[mask ^ block])
-            block = (block - 1) & mask
-        value[mask] = best_here
-    return float(value[full])
-
-
-@kernel
-def usable_readers(needs: Ints, place: Ints, node: int, moved: int, is_before: bool) -> Bools:
-    """Which readers have all they need before a node; whether the moved node is there, `is_before`
-    says.
-    """
-    usable = np.ones(needs.shape[0], dtype=np.bool_)
-    for q in range(needs.shape[0]):
-        for side in range(2):
-            needed = needs[q, side]
-            if needed >= 0:
-                usable[q] &= is_before if needed == moved else place[needed] < place[node]
-    return usable
+    one, other = np.ascontiguousarray(joins)
+    own = np.ascontiguousarray(scores)
+    return float(_kernels.best_partition(cells, blocks, one, other, own))
 
 
 def readers_in_reach(needs: Ints, place: Ints, node: int) -> Bools:

@@ -1,1 +1,0 @@
-"""Parts of searches on tiny tables, which processes that compile ahead call."""
