@@ -82,6 +82,15 @@ def test_equations_in_a_circle_are_solved_context_by_context():
     assert abs(np.corrcoef(second["X"], second["Z"])[0, 1]) < 0.1
 
 
+def test_no_dependence_of_the_flip_is_hidden_over_both_contexts():
+    table = named_model("orientation-flip").sample(50_000, seed=4)[["X", "Y", "Z"]]
+    precision = np.linalg.inv(table.corr())
+    scales = np.sqrt(np.diag(precision))
+    partial = -precision / np.outer(scales, scales)
+    assert np.abs(partial[np.triu_indices(3, 1)]).min() > 0.1
+    assert np.abs(table.corr().to_numpy()[np.triu_indices(3, 1)]).min() > 0.1
+
+
 def test_a_circle_within_a_context_is_refused():
     model = EquationSCM(
         "R",

@@ -212,6 +212,9 @@ def orientation_collider_model() -> EquationSCM:
 def orientation_flip_model() -> EquationSCM:
     """App. "Orientation rules", second example: X -> Y; Y -> Z in context A, Z -> Y in context
     B.
+
+    Y acts on Z by .7 and not by 1.5: with equal strengths X and Z are nearly independent given Y
+    over both contexts (a partial correlation of .03), so that no search by tests finds the link.
     """
     return EquationSCM(
         "R",
@@ -219,7 +222,7 @@ def orientation_flip_model() -> EquationSCM:
             "R": lambda noise: noise > 0,
             "X": lambda noise: noise,
             "Y": lambda R, X, Z, noise: X + np.where(R, 1.5 * Z, 0.0) + noise,
-            "Z": lambda R, Y, noise: np.where(R, 0.0, 1.5 * Y) + noise,
+            "Z": lambda R, Y, noise: np.where(R, 0.0, 0.7 * Y) + noise,
         },
         labels={0: "A", 1: "B"},
     )
