@@ -194,9 +194,15 @@ def _new(warnings: Sequence[str], clean: Sequence[str]) -> list[str]:
     return [warning for warning in warnings if re.sub(r"[\d.,]+", "#", warning) not in known]
 
 
+LETTERS_OF_A_NAME = 60
+"""Letters of a long name that a sentence has in any case, before it shortens the name."""
+
+
 def _tells(case: Case, sentence: str) -> bool:
     return any(
-        re.search(rf"(?<!\w){re.escape(word)}(?!\w)", sentence, re.IGNORECASE)
+        word[:LETTERS_OF_A_NAME] in sentence
+        if len(word) > LETTERS_OF_A_NAME
+        else re.search(rf"(?<!\w){re.escape(word)}(?!\w)", sentence, re.IGNORECASE)
         for word in case.about
     )
 

@@ -8,12 +8,12 @@ of all of them.
 
 from __future__ import annotations
 
+import random
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, Phase, assume, given, settings
-from hypothesis import strategies as st
 
 sys.path.insert(0, str(Path(__file__).parent))
 from bases import BASES
@@ -136,9 +136,9 @@ def check(names: tuple[str, ...], base: str, seeds: tuple[int, ...]) -> None:
         return
     verdict, outcomes = found
     allowed = max((ACCIDENTS[name].allowed for name in names), key=list(Allowed).index)
-    if seeds == SEEDS and len(names) == 1 and (names[0], base) in NOT_REACHED:
+    if seeds == SEEDS and (*names, base) in {**NOT_REACHED, **PAIRS_NOT_REACHED}:
         assert verdict not in ALLOWED[allowed], (
-            f"{names[0]} on {base} is reached: take it out of NOT_REACHED"
+            f"{' and '.join(names)} on {base}: reached by now, take it out of the list"
         )
         return
     assert verdict in ALLOWED[allowed], f"{' and '.join(names)}: {verdict}\n{told(outcomes)}"
@@ -164,35 +164,50 @@ def test_all_accidents_on_all_bases(name: str) -> None:
         check((name,), base, SEEDS)
 
 
-pairs = st.lists(st.sampled_from(sorted(ACCIDENTS)), min_size=2, max_size=2, unique=True).map(tuple)
-quick_pairs = st.lists(st.sampled_from(sorted(FAST)), min_size=2, max_size=2, unique=True).map(
-    tuple
-)
-reproducible = {
-    "derandomize": True,
-    "database": None,
-    "deadline": None,
-    "suppress_health_check": list(HealthCheck),
-    "phases": [Phase.generate],
+Pair = tuple[str, str, str]
+"""Two accidents, and the base that both happen to, one after the other."""
+
+
+def pairs_of(names: Iterable[str], bases: Iterable[str], count: int, seed: int) -> list[Pair]:
+    """Pairs of accidents of different families, since two of one family may add the same column.
+
+    Accidents that alone are not reached on a base are left out of its pairs.
+    """
+    draw = random.Random(seed)
+    of_all = [(name, base) for name in sorted(names) for base in sorted(bases)]
+    possible = [one for one in of_all if one not in NOT_REACHED]
+    pairs: dict[Pair, None] = {}
+    while len(pairs) < count:
+        first, base = draw.choice(possible)
+        second = draw.choice([name for name, other in possible if other == base])
+        if ACCIDENTS[first].family != ACCIDENTS[second].family:
+            pairs[first, second, base] = None
+    return list(pairs)
+
+
+PAIRS_NOT_REACHED: dict[Pair, str] = {
+    (
+        "combined_share",
+        "missing_listwise",
+        "hospital",
+    ): "a part of the share is left out in place of the share, and said to be",
+    ("unrelated_product", "extra_rare_amount", "shop"): "a claim near its threshold is lost",
 }
+"""Pairs that are not reached, and why. An entry that is no longer needed fails."""
+PAIRS = list(
+    dict.fromkeys(pair for seed in range(4) for pair in pairs_of(ACCIDENTS, BASES, 40, seed))
+)
 
 
-@settings(max_examples=3, **reproducible)
-@given(names=quick_pairs, base=st.sampled_from(["lake", "shop"]))
-def test_two_accidents(names: tuple[str, ...], base: str) -> None:
-    check(names, base, SEEDS[:1])
+@pytest.mark.parametrize(("first", "second", "base"), pairs_of(FAST, ["lake", "shop"], 3, seed=1))
+def test_two_accidents(first: str, second: str, base: str) -> None:
+    check((first, second), base, SEEDS[:1])
 
 
 @pytest.mark.slow
-@settings(max_examples=60, **reproducible)
-@given(names=pairs, base=st.sampled_from(sorted(BASES)))
-def test_any_two_accidents(names: tuple[str, ...], base: str) -> None:
-    """Of different families: two of one family may add the same column."""
-    first, second = (ACCIDENTS[name].family for name in names)
-    assume(first != second)
-    assume(not any((name, base) in NOT_REACHED for name in names))
-    assume(judged(names, base, SEEDS[:1]) is not None)
-    check(names, base, SEEDS)
+@pytest.mark.parametrize(("first", "second", "base"), PAIRS)
+def test_any_two_accidents(first: str, second: str, base: str) -> None:
+    check((first, second), base, SEEDS)
 
 
 def test_every_family_is_looked_at_in_every_run() -> None:

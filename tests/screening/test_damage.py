@@ -7,6 +7,8 @@ import pytest
 import causalcontext as cc
 from causalcontext.data.tables import read_table
 from causalcontext.screening.damage import DamageKind, mended, mended_series
+from causalcontext.screening.damage.finding import number_columns
+from causalcontext.screening.damage.summaries import rows_of_summaries
 
 SEEDS = range(3)
 
@@ -211,6 +213,61 @@ def test_rows_of_summaries_are_left_out(name, first):
         found = mended(read_table(both[list(table)], "R"))
         assert [one.kind for one in found.findings] == [DamageKind.TOTALS], found.told
         assert found.data.n_rows == len(table)
+
+
+@pytest.mark.parametrize("name", ["means", "deviations", "medians", "means, deviations, errors"])
+@pytest.mark.parametrize("shuffled", [False, True])
+def test_rows_of_summaries_are_found_anywhere(name, shuffled):
+    summaries = {
+        "means": lambda column: [column.mean()],
+        "deviations": lambda column: [column.std(ddof=0)],
+        "medians": lambda column: [column.median()],
+        "means, deviations, errors": lambda column: [
+            column.mean(),
+            column.std(),
+            column.std() / np.sqrt(len(column)),
+        ],
+    }
+    for seed in SEEDS:
+        table = table_of(seed)
+        below = pd.DataFrame({column: summaries[name](table[column]) for column in "ABCD"})
+        both = pd.concat([table, below.assign(R="ward")], ignore_index=True)
+        order = np.roll(np.arange(len(both)), 200)
+        if shuffled:
+            order = np.random.default_rng(seed).permutation(len(both))
+        data = read_table(both.iloc[order].reset_index(drop=True), "R")
+        found = rows_of_summaries(data, number_columns(data))
+        assert found is not None
+        np.testing.assert_array_equal(np.flatnonzero(found.rows), np.flatnonzero(order >= 600))
+
+
+def test_rows_of_means_of_a_context_are_found_among_its_rows():
+    table = table_of(0).sort_values("R", ignore_index=True)
+    means = table.groupby("R").mean().reset_index()
+    parts = [
+        pd.concat([table[table["R"] == level], means[means["R"] == level]])
+        for level in ("icu", "ward")
+    ]
+    data = read_table(pd.concat(parts, ignore_index=True)[list(table)], "R")
+    found = rows_of_summaries(data, number_columns(data))
+    icu = int((table["R"] == "icu").sum())
+    assert found is not None
+    np.testing.assert_array_equal(np.flatnonzero(found.rows), [icu, 601])
+    assert "the means of the other rows of their context" in found.words
+
+
+def test_rows_near_all_means_are_no_summaries_where_columns_say_the_same():
+    """Six columns that follow one: the row that is nearest to one mean is near to all of them."""
+    told = 0
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        one = rng.standard_normal(1000)
+        table = pd.DataFrame(
+            {f"x{i}": 50 + 10 * (one + 0.05 * rng.standard_normal(1000)) for i in range(6)}
+        )
+        data = read_table(table.assign(copy=2.54 * table["x0"]).round(1), None)
+        told += rows_of_summaries(data, number_columns(data)) is not None
+    assert told == 0
 
 
 @pytest.mark.parametrize("name", TOLD)

@@ -880,7 +880,8 @@ LARGEST_DIFFERENCE_OF_CENTRED = 0.001
 FEWEST_ROWS_OF_A_STANDARDISED_CONTEXT = 10
 """Rows of the contexts that are compared so (rows). Chosen, not measured."""
 
-# Rows that are no observations: copies, totals, summaries (damage/duplicates.py).
+# Rows that are no observations: copies, totals, summaries (damage/duplicates.py,
+# damage/summaries.py).
 
 FEWEST_COPIES = 3
 """Copied rows from which on they are told (rows). Chosen, not measured."""
@@ -932,15 +933,34 @@ SUM_WITHIN = 1e-3
 are rounded."""
 
 MOST_ROWS_OF_SUMMARIES = 8
-"""Rows of summaries at an end of a table (rows); `describe()` of pandas makes eight."""
+"""Rows at either end of a table where summaries are expected, and rows that may be left out of the
+first comparison since they are far away (rows); `describe()` of pandas makes eight."""
+
+MOST_COLUMNS_OF_SUMMARIES = 40
+"""Number columns in which a row must be a summary, the first ones (columns). It bounds time."""
+
+DEVIATIONS_OF_FAR_SUMMARIES = 6.0
+"""The distance of counts and sums from the median (robust standard deviations), in most columns of
+a row. Rows that are nearer change a mean of 500 rows by 0.01 standard deviations, which
+`SUMMARY_WITHIN` allows for. Chosen, not measured."""
 
 SUMMARY_WITHIN = 0.02
 """The distance of a summary that was rounded from the exact one (standard deviations). Chosen, not
 measured."""
 
-LEAST_NATS_OF_A_SUMMARY = 12.0
-"""The improbability that values of these columns are those of a summary (nats). Chosen, not
-measured."""
+NEIGHBOURS_OF_A_SUMMARY = 20
+"""Values nearest to a summary that tell how dense a column is there (values): fewer make the
+estimate of a chance uncertain by more than a fifth."""
+
+OWN_PART_OF_SCORES = 1e-4
+"""What a column tells that no other one does, in the correlations of normal scores (a share of the
+variance). Copies would tell all of each other without it; of those, half an order of nats is at
+stake at a tenth of it."""
+
+LEAST_NATS_OF_A_SUMMARY = 7.0
+"""The improbability that a row is a summary, beyond the number of rows and of summaries (nats): 1
+row in 1,000 tables, and none of 410 clean ones, at 9 either. At 9, a row of means of four columns
+at an end is missed where it is rounded to a hundredth of their deviations."""
 
 MOST_ROWS_WITH_MEANS = 100_000
 """Rows of the longest table that is asked for a row of means or summaries (rows): in longer ones

@@ -16,7 +16,7 @@ import numpy as np
 from causalcontext.data.dataset import Dataset, only_cells, some_rows
 from causalcontext.errors import listed
 from causalcontext.kernels.arrays import Bools, Ints
-from causalcontext.screening.damage import cells, duplicates, scales
+from causalcontext.screening.damage import cells, duplicates, scales, summaries
 from causalcontext.screening.damage.finding import (
     Damage,
     DamageKind,
@@ -34,6 +34,7 @@ SCALES = (cells.far_heaps, *scales.FINDERS)
 KINDS = (DamageKind.FAR, *scales.KINDS)
 """Damage of columns that is told and left as it is: the looks, and the kinds they find."""
 FINDERS = (
+    summaries.rows_of_summaries,
     duplicates.row_of_totals,
     cells.codes_for_missing,
     duplicates.copies_of_rows,

@@ -13,13 +13,11 @@ import numpy as np
 import scipy
 
 from causalcontext.data.dataset import Dataset
-from causalcontext.errors import listed
 from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.screening.damage.finding import (
     Damage,
     DamageKind,
     NumberColumn,
-    last_digit,
     percent,
 )
 from causalcontext.screening.settings import (
@@ -31,18 +29,15 @@ from causalcontext.screening.settings import (
     HASH_FACTOR,
     LARGEST_DISTANCE_OF_A_NEAR_COPY,
     LEAST_EFFECTIVE_SHARE_OF_SHORT_TABLES,
-    LEAST_NATS_OF_A_SUMMARY,
     LEAST_SHARE_OF_NEAR_COPIES,
     MEAN_WITHIN,
     MOST_NUMBERS_OF_NATURAL_REPEATS,
     MOST_NUMBERS_OF_NEAR_COPIES,
     MOST_ROWS_OF_NEAR_COPIES,
-    MOST_ROWS_OF_SUMMARIES,
     MOST_ROWS_WITH_MEANS,
     NEIGHBOURS_OF_A_COPY,
     ROWS_ASKED_FOR_COPIES,
     SUM_WITHIN,
-    SUMMARY_WITHIN,
 )
 
 KEEP = "to search it as it is, pass damaged='keep'"
@@ -145,8 +140,8 @@ def near_copies_of_rows(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Dam
 
 
 def row_of_totals(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage | None:
-    """The row that holds sums or means of all others, where one does in most number columns; else
-    the first or last rows that hold summaries; None without any.
+    """The row that holds sums or means of all others, where one does in most number columns; None
+    without any. Columns of few values count, too, where no summary of a fine number tells.
     """
     if data.n_rows <= FEWEST_ROWS_BESIDE_TOTALS:
         return None
@@ -159,7 +154,7 @@ def row_of_totals(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage | 
         key: names for key, names in hits.items() if len(names) >= 2 and 2 * len(names) > len(asked)
     }
     if not enough:
-        return _summaries_at_an_end(data, numbers)
+        return None
     (how, row), names = max(enough.items(), key=lambda item: len(item[1]))
     rows = np.arange(data.n_rows) == row
     words = (
@@ -167,81 +162,6 @@ def row_of_totals(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage | 
         f" and {names[1]} among them: a row of totals is left out; {KEEP}"
     )
     return Damage(DamageKind.TOTALS, tuple(names), 1.0 / data.n_rows, words, rows=rows)
-
-
-def _summaries_at_an_end(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage | None:
-    """The first or last rows where each holds one summary of all other rows: their means, standard
-    deviations, quartiles, counts.
-
-    As many rows as may be summaries are tried at first, then fewer, since one row that is none
-    spoils the comparison of all.
-    """
-    asked = [
-        column
-        for column in numbers
-        if column.effective >= FEWEST_EFFECTIVE_VALUES and np.isfinite(column.values).all()
-    ]
-    if len(asked) < 2 or data.n_rows > MOST_ROWS_WITH_MEANS:
-        return None
-    values = np.array([column.values for column in asked])
-    clear = np.log([column.effective for column in asked])
-    for count in range(
-        min(MOST_ROWS_OF_SUMMARIES, data.n_rows - 10 * FEWEST_ROWS_BESIDE_TOTALS), 0, -1
-    ):
-        for block in (slice(data.n_rows - count, None), slice(0, count)):
-            rest = np.delete(values, block, axis=1)
-            kinds = list[str]()
-            for row in values[:, block].T:
-                kinds.append(_kind_of_summary(row, rest, clear))
-                if not kinds[-1]:
-                    break
-            else:
-                rows = np.zeros(data.n_rows, dtype=bool)
-                rows[block] = True
-                many = count > 1
-                words = (
-                    f"the {'last' if block.stop is None else 'first'}"
-                    f" {f'{count} rows hold' if many else 'row holds'} the {listed(kinds)} of all"
-                    f" other rows: {'they are' if many else 'it is'} left out; {KEEP}"
-                )
-                return Damage(DamageKind.TOTALS, (), count / data.n_rows, words, rows=rows)
-    return None
-
-
-def _kind_of_summary(row: Floats, rest: Floats, clear: Floats) -> str:
-    """The name of the summary of the other rows that most cells of a row are; empty where they are
-    none.
-
-    `row` has shape (columns,) and `rest` shape (columns, rows). A cell may differ from the summary
-    by rounding, its own last digit included; `clear` are the nats that such a cell is worth, the
-    logarithm of the effective values of its column.
-    """
-    spread = rest.std(axis=1)
-    digits = np.array([last_digit(value) for value in row.tolist()])
-    within = np.minimum(np.maximum(MEAN_WITHIN * spread, 0.51 * digits), SUMMARY_WITHIN * spread)
-    rows = rest.shape[1]
-    summaries: dict[str, tuple[Floats, ...]] = {
-        "means": (rest.mean(axis=1),),
-        "standard deviations": (spread, spread * np.sqrt(rows / (rows - 1.0))),
-        "sums": (rest.sum(axis=1),),
-        "counts": (np.full(len(rest), float(rows)),),
-        "lowest values": (rest.min(axis=1),),
-        "highest values": (rest.max(axis=1),),
-    }
-    quartiles = np.quantile(rest, [0.25, 0.5, 0.75], axis=1)
-    summaries |= {"medians": (quartiles[1],), "quartiles": (quartiles[0], quartiles[2])}
-    for words, numbers in summaries.items():
-        if any(_is_summary(row, number, within, clear) for number in numbers):
-            return words
-    return ""
-
-
-def _is_summary(row: Floats, numbers: Floats, within: Floats, clear: Floats) -> bool:
-    """True if the cells of a row, shape (columns,), are these numbers in most columns, more clearly
-    than by chance: the nats of the columns that agree sum to more than `LEAST_NATS_OF_A_SUMMARY`.
-    """
-    hits = np.abs(row - numbers) <= within
-    return bool(2 * hits.sum() > len(row) and clear[hits].sum() > LEAST_NATS_OF_A_SUMMARY)
 
 
 def _total_of(values: Floats) -> list[tuple[str, int]]:
