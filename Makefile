@@ -10,7 +10,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no
 # Hundreds of processes are started, each in half the time where modules have their byte code.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test kernels check test-slow test-browser fuzz compare docs dist release clean
+.PHONY: demo test kernels check checked sanitized test-slow test-browser fuzz compare docs dist release clean
 
 demo: $(VENV)/.ready
 	@$(BIN)/causalcontext demo --json out/soil-moisture.json --report out/soil-moisture.html
@@ -25,6 +25,20 @@ check: $(VENV)/.test-ready
 	$(BIN)/ruff check src tests benchmarks docs
 	$(BIN)/ruff format --check src tests benchmarks docs/conf.py docs/pictures.py
 	$(BIN)/mypy
+
+# The fast tests on kernels that check every index.
+checked: $(VENV)/.test-ready
+	bash tests/kernels/build_beside.sh checked CC_CHECK
+	CC_BUILD=checked build/checked/bin/python -m pytest -n 2 --dist worksteal
+
+# The tests nearest to the kernels, and three minutes of fuzz, with the address and the undefined-behaviour sanitizer of
+# gcc or clang. Python itself was built without them, so their libraries are loaded before it, and it seems to leak.
+SANITIZERS = $(shell $(CXX) -print-file-name=libasan.so):$(shell $(CXX) -print-file-name=libstdc++.so)
+SANITIZED = CC_BUILD=sanitized ASAN_OPTIONS=detect_leaks=0 LD_PRELOAD="$(SANITIZERS)" build/sanitized/bin/python
+sanitized: $(VENV)/.test-ready
+	bash tests/kernels/build_beside.sh sanitized CC_SANITIZE
+	$(SANITIZED) -m pytest -n 2 --dist worksteal tests/kernels tests/ci_tests tests/score
+	$(SANITIZED) tests/fuzz/fuzzer.py --seed $(SEED) --minutes $(MINUTES)
 
 # Statistics, theory on many models, tutorials, interrupts, clusters: minutes, not seconds.
 test-slow: $(VENV)/.slow-ready
