@@ -13,7 +13,9 @@ import causalcontext as cc
 from causalcontext.data.indicators import read_with_functions
 from causalcontext.data.tables import read_table
 from causalcontext.errors import DataError, KnowledgeError
+from causalcontext.screening import levels
 from causalcontext.screening.functions import functions_of_others
+from causalcontext.screening.settings import LEAST_EQUAL_SHARE_IN_A_GLANCE
 
 ROWS = 600
 Table = pd.DataFrame
@@ -828,3 +830,35 @@ def test_dense_systems_of_lines_lose_no_variable() -> None:
             {f"V{place}": values[place] / values[place].std() for place in rng.permutation(30)}
         )
         assert functions_of_others(read_table(table, None)) == ()
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_pairs_that_are_not_looked_at_lie_on_no_line(seed: int) -> None:
+    """All pairs are looked at together first, which must leave out no copy with slips."""
+    random = np.random.default_rng(seed)
+    rows = int(random.integers(20, 70))
+    values = np.round(random.normal(size=(8, rows)), int(random.integers(1, 9)))
+    for _ in range(3):
+        copy, column = random.choice(8, 2, replace=False)
+        values[copy] = values[column] * random.choice([-2.0, 0.5, 1.0]) + random.choice([0.0, 3.0])
+        slips = random.choice(rows, int(random.integers(0.17 * rows + 1)), replace=False)
+        values[copy, slips] = 5.0 * random.normal(size=len(slips))
+    possible = levels._pairs_in_one_order(values, list(range(8)))
+    for value in range(8):
+        for of in range(value):
+            share = np.mean(levels._on_line_of_most(values[value], values[of])[0])
+            assert share < LEAST_EQUAL_SHARE_IN_A_GLANCE or (value, of) in possible
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_pairs_that_are_not_compared_are_not_one_thing(seed: int) -> None:
+    """Of pairs without missing cells means and spreads are compared together first."""
+    random = np.random.default_rng(seed)
+    first = random.normal(0.5 + seed / 10.0, 1.0, 200)
+    values = np.stack([first + random.normal(0.0, size, 200) for size in (0.001, 0.01, 0.02, 1.0)])
+    values[3, :: 7 if seed % 2 else 200] = np.nan
+    possible = levels._pairs_of_one_size(values, list(range(4)))
+    for value in range(3):
+        for of in range(value):
+            is_one = levels._are_one_thing(values[value], values[of])
+            assert not is_one or (value, of) in possible

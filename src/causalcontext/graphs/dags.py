@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
+from heapq import heappop, heappush
 from itertools import chain, islice, product
 from sys import maxsize
 from typing import TYPE_CHECKING, NamedTuple
@@ -431,31 +432,33 @@ def extension(endpoints: Endpoints) -> Bools | None:
     collider; or None.
 
     By Dor and Tarsi (1992): a variable is last in such a graph if it causes nothing and its
-    undirected neighbours are adjacent to all of its neighbours; it is taken away, and so on.
+    undirected neighbours are adjacent to all of its neighbours; it is taken away, and so on. A
+    variable that may go now may go later, so that only neighbours of one that went are looked at.
     """
-    near = endpoints != Endpoint.NONE
-    arrows = directed(endpoints)
-    left = list(range(len(endpoints)))
-    open_edges = marked(endpoints, "o-o")
-    links = np.zeros(near.shape, dtype=np.bool_)
-    while left:
-        for v in left:
-            around = [u for u in left if near[v, u]]
-            if not arrows[v, left].any() and _are_adjacent_to_all(v, around, near, open_edges):
-                break
-        else:
+    near = [set(np.flatnonzero(row).tolist()) for row in endpoints != Endpoint.NONE]
+    effects = [set(np.flatnonzero(row).tolist()) for row in directed(endpoints)]
+    loose = [set(np.flatnonzero(row).tolist()) for row in marked(endpoints, "o-o")]
+    links = np.zeros(endpoints.shape, dtype=np.bool_)
+
+    def may_go(v: int) -> bool:
+        """True if a variable causes nothing that is left, and would be no new collider."""
+        return not effects[v] and all(near[v] - {u} <= near[u] for u in loose[v])
+
+    ready = [v for v in range(len(near)) if may_go(v)]
+    waiting = set(range(len(near))).difference(ready)
+    for _ in range(len(near)):
+        if not ready:
             return None
-        left.remove(v)
-        links[around, v] = True
+        last = heappop(ready)
+        links[sorted(near[last]), last] = True
+        for u in near[last]:
+            for others in (near[u], effects[u], loose[u]):
+                others.discard(last)
+        for u in sorted(near[last] & waiting):
+            if may_go(u):
+                waiting.discard(u)
+                heappush(ready, u)
     return links
-
-
-def _are_adjacent_to_all(v: int, around: list[int], near: Bools, open_edges: Bools) -> bool:
-    """True if the undirected neighbours of v are adjacent to all of its other neighbours."""
-    for u in around:
-        if open_edges[v, u] and not all(near[u, w] for w in around if w != u):
-            return False
-    return True
 
 
 def to_dag(graph: Graph) -> Graph:

@@ -159,7 +159,7 @@ def near_copies(columns: Columns, gone: frozenset[int]) -> list[Relation]:
     """
     few = some_rows(columns, ROWS_OF_A_LEVEL_GLANCE)
     relations = []
-    for value, of in _fine_pairs(columns, gone):
+    for value, of in _pairs_in_one_order(few, _fine_numbers(columns, gone)):
         if np.mean(_on_line_of_most(few[value], few[of])[0]) < LEAST_EQUAL_SHARE_IN_A_GLANCE:
             continue
         both = complete(columns.values, [value, of])
@@ -179,6 +179,33 @@ def near_copies(columns: Columns, gone: frozenset[int]) -> list[Relation]:
         size = np.full(columns.values.shape[1], np.log(abs(slope)))
         relations.append(Relation(value, (of,), words, {of: size}))
     return relations
+
+
+def _pairs_in_one_order(values: Floats, fine: list[int]) -> list[tuple[int, int]]:
+    """The pairs of columns, the later one of each first, of which one may lie on a line with the
+    other in the share `LEAST_EQUAL_SHARE_IN_A_GLANCE` of some rows; `values` has shape (columns,
+    rows).
+
+    In the order of one column the other one rises, or falls, from row to row between rows on the
+    line. A row beside it breaks two such steps at most. Columns without anything in common rise at
+    half of the steps, so that next to none are left of many.
+    """
+    pairs = []
+    rows = values.shape[1]
+    least = rows - 1 - 2 * math.floor((1.0 - LEAST_EQUAL_SHARE_IN_A_GLANCE) * rows + 1e-9)
+    own = values[fine]
+    with np.errstate(invalid="ignore"):
+        quartiles = np.percentile(own, [25, 75], axis=1) if rows else np.zeros((2, len(fine)))
+        slack = 2.0 * EXACT_RESIDUAL * (quartiles[1] - quartiles[0])[:, None]
+        for place, of in enumerate(fine):
+            later = slice(place + 1, None)
+            order = np.argsort(own[place], kind="stable")
+            steps = np.diff(own[later, order], axis=1)
+            rises = np.count_nonzero(steps >= -slack[later], axis=1)
+            falls = np.count_nonzero(steps <= slack[later], axis=1)
+            possible = np.flatnonzero(np.maximum(rises, falls) >= least)
+            pairs += [(fine[place + 1 + other], of) for other in possible.tolist()]
+    return sorted(pairs)
 
 
 def _on_line_of_most(value: Floats, of: Floats) -> tuple[Bools, float]:
@@ -214,7 +241,7 @@ def second_measurements(columns: Columns, gone: frozenset[int]) -> list[Relation
     """
     relations = []
     few = some_rows(columns, ROWS_OF_A_SEARCH)
-    for value, of in _fine_pairs(columns, gone):
+    for value, of in _pairs_of_one_size(few, _fine_numbers(columns, gone)):
         both = complete(few, [value, of])
         if both.shape[1] < FEWEST_ROWS_OF_A_RELATION or not _are_one_thing(*both):
             continue
@@ -228,14 +255,36 @@ def second_measurements(columns: Columns, gone: frozenset[int]) -> list[Relation
     return relations
 
 
-def _fine_pairs(columns: Columns, gone: frozenset[int]) -> list[tuple[int, int]]:
-    """All pairs of numbers of many values, the later one of each first."""
-    fine = [
+def _fine_numbers(columns: Columns, gone: frozenset[int]) -> list[int]:
+    """The numbers of many values."""
+    return [
         j
         for j in columns.numbers(gone)
         if _effective_values(columns.values[j]) >= FEWEST_EFFECTIVE_VALUES
     ]
-    return [(value, of) for value in fine for of in fine if of < value]
+
+
+def _pairs_of_one_size(values: Floats, fine: list[int]) -> list[tuple[int, int]]:
+    """The pairs of columns, the later one of each first, whose means may be equal and away from 0;
+    `values` has shape (columns, rows).
+
+    Pairs with a missing cell are all possible: their means are those of the rows that have both.
+    """
+    own = values[fine]
+    whole: Bools = np.asarray(np.isfinite(own).all(axis=1))
+    with np.errstate(invalid="ignore"):
+        mean: Floats = np.mean(own, axis=1)
+        spread: Floats = np.std(own, axis=1)
+        # rounded up: what is left is compared exactly
+        away = np.abs(mean) >= 0.99 * LEAST_MEAN_OF_MEASUREMENTS * spread
+        near = 1.01 * LARGEST_DIFFERENCE_OF_SCALES * spread
+    pairs = []
+    for place, of in enumerate(fine):
+        with np.errstate(invalid="ignore"):
+            alike = away & away[place] & (np.abs(mean - mean[place]) <= near[place])
+        possible = np.flatnonzero(alike | ~whole | ~whole[place])
+        pairs += [(fine[other], of) for other in possible.tolist() if other > place]
+    return sorted(pairs)
 
 
 def _are_one_thing(value: Floats, of: Floats) -> bool:
