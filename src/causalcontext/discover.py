@@ -51,6 +51,10 @@ def discover(
 ) -> ContextGraphs:
     """One causal graph per value of the context, with the reasons for every missing edge.
 
+    A table and its context are enough. From `missing` to `sample`, options say what the cells of
+    the table mean; from `n_jobs` to `time_limit`, how the search runs; from `lags` on, that rows
+    follow each other in time. Options of one method belong to its object.
+
     Parameters
     ----------
     table : pandas, polars or pyarrow table, 2-D array with `names`, path, or what `cc.scan` returns
@@ -88,15 +92,15 @@ def discover(
     decimal, convert : {".", ","}, bool
         The mark before the decimals of numbers in text; whether to read units and thousands
         separators ("12 kg", "1,234") and merge levels that differ in case or spaces alone.
-    n_jobs, device, seed : int, {"cpu", "cuda", "auto"}, int
-        Threads (-1: all cores), and where "cmi-knn" counts neighbours: neither changes the result.
-        The seed is for random starts and for tests that draw random numbers.
     transform : {"auto", "none", "ranks"}
         "ranks" replaces every continuous column by the normal scores of its ranks. "auto" asks the
         likelihood in "score-ac", about all columns and about amounts alone, and is "none" for
         methods that test.
     sample : int
         Rows to keep of a table that is read in batches.
+    n_jobs, device, seed : int, {"cpu", "cuda", "auto"}, int
+        Threads (-1: all cores), and where "cmi-knn" counts neighbours: neither changes the result.
+        The seed is for random starts and for tests that draw random numbers.
     time_limit : float, optional
         Seconds after which the search ends with the result so far; it depends on the machine.
     lags : int, optional

@@ -37,6 +37,10 @@ from causalcontext.screening.cells import DECIMALS, POINT
 from causalcontext.screening.screen import DAMAGED
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+OF_CELLS = "Reading the table"
+"""The heading of the options that say what the cells of a table mean."""
+OF_RUNS = "Running"
+"""The heading of the options that say where, how long and with which random numbers it runs."""
 IN_TIME = "Rows in time"
 """The heading of the options of a time series."""
 BY_TESTS = "pc-ac"
@@ -61,45 +65,72 @@ class Options:
         "Missing values: raise, model (use every observed cell), listwise (drop "
         "rows) or testwise (drop them test by test); with lags raise, model, windows or "
         "interpolate.",
+        group=OF_CELLS,
     )
     na_values: Any = option(
-        None, "VALUES", "Values that mean missing: -9999 or -9999,. for example.", "na"
+        None,
+        "VALUES",
+        "Values that mean missing: -9999 or -9999,. for example.",
+        "na",
+        group=OF_CELLS,
     )
     keep: Sequence[str] | None = option(
         None,
         "COLUMNS",
         "Columns, separated by commas, that are searched although "
         "they would be left out: a total beside its parts, an id.",
+        group=OF_CELLS,
     )
-    strict: bool = option(False, "", "Stop where columns would be left out, in place of a warning.")
+    strict: bool = option(
+        False, "", "Stop where columns would be left out, in place of a warning.", group=OF_CELLS
+    )
     damaged: str = option(
         "auto",
         "NAME",
         "Duplicate rows, a row of totals, codes for missing values, imputed means "
         "and values carried forward: auto (left out, with a warning), or keep.",
+        group=OF_CELLS,
     )
     decimal: str = option(
-        POINT, "MARK", "What stands before the decimals of numbers in text: . or ,"
+        POINT,
+        "MARK",
+        "What stands before the decimals of numbers in text: . or ,",
+        group=OF_CELLS,
     )
     convert: bool = option(
         False,
         "",
         "Read numbers in text with one unit (12 kg) or thousands separators, and merge "
         "levels that differ only in case or spaces.",
+        group=OF_CELLS,
     )
-    n_jobs: int = option(1, "N", "Threads; -1 for all cores.", "jobs")
-    device: str = option(
-        "cpu", "NAME", "cpu, cuda (an NVIDIA card), or auto: a card if a usable one is present."
-    )
-    seed: int = option(0, "N", "For random starts, and tests that draw random numbers.")
     transform: str = option(
-        "auto", "NAME", "none, or ranks (normal scores of every column); score-ac also: auto."
+        "auto",
+        "NAME",
+        "none, or ranks (normal scores of every column); score-ac also: auto.",
+        group=OF_CELLS,
     )
     sample: int = option(
-        SAMPLE, "N", "Size of the random sample of rows that is kept of a table read in batches."
+        SAMPLE,
+        "N",
+        "Size of the random sample of rows that is kept of a table read in batches.",
+        group=OF_CELLS,
+    )
+    n_jobs: int = option(1, "N", "Threads; -1 for all cores.", "jobs", group=OF_RUNS)
+    device: str = option(
+        "cpu",
+        "NAME",
+        "cpu, cuda (an NVIDIA card), or auto: a card if a usable one is present.",
+        group=OF_RUNS,
+    )
+    seed: int = option(
+        0, "N", "For random starts, and tests that draw random numbers.", group=OF_RUNS
     )
     time_limit: float | None = option(
-        None, "SECONDS", "Stop the search after this time and return the result so far."
+        None,
+        "SECONDS",
+        "Stop the search after this time and return the result so far.",
+        group=OF_RUNS,
     )
     lags: int | None = option(
         None, "N", "Rows are a time series: the largest lag of a cause.", group=IN_TIME
@@ -299,18 +330,23 @@ for _method in METHODS.values():
 
 
 def group_of(name: str) -> str:
-    """The heading under which `--help` lists an option: the methods that have it.
+    """The heading under which `--help` and the app list an option: what it is about, or the methods
+    that have it.
 
     >>> group_of("penalty"), group_of("lags"), group_of("seed")
-    ('Options of score-ac', 'Rows in time', '')
+    ('Options of score-ac', 'Rows in time', 'Running')
+    >>> group_of("alpha")
+    'Options of methods that test, and of score-ac'
     """
     if name not in METHOD_OPTIONS:
         return str(ENTRIES[name].metadata["group"])
     users = owners(name)
-    tests = [user for user in users if METHODS[user].kind.tests]
-    if len(tests) == len(_BY_TESTS):
-        return f"Options of methods that test: {', '.join(tests)}"
-    return f"Options of {listed(users, len(users))}"
+    others = [user for user in users if user not in _BY_TESTS]
+    if not set(_BY_TESTS) <= set(users):
+        return f"Options of {listed(users, len(users))}"
+    if others:
+        return f"Options of methods that test, and of {listed(others, len(others))}"
+    return f"Options of methods that test: {', '.join(_BY_TESTS)}"
 
 
 class MethodKeywords(TypedDict, total=False):
@@ -345,11 +381,11 @@ class Keywords(MethodKeywords, total=False):
     damaged: str
     decimal: str
     convert: bool
+    transform: str
+    sample: int
     n_jobs: int
     device: str
     seed: int
-    transform: str
-    sample: int
     time_limit: float | None
     lags: int | None
     time: str | Sequence[str] | None

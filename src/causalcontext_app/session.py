@@ -22,6 +22,7 @@ from causalcontext.errors import FileError, OptionError
 from causalcontext.examples import land_surface, soil_moisture
 from causalcontext.graphs.endpoints import as_written, mark_of
 from causalcontext.methods.registry import METHODS, TEXTS, owners
+from causalcontext.options import group_of
 from causalcontext.report.advice import in_the_app
 from causalcontext.report.html import page
 from causalcontext.results.words import context_words
@@ -192,6 +193,7 @@ class Session:
                     "default": entry.default,
                     "shown": entry.metadata["shown"],
                     "text": entry.metadata["text"],
+                    "group": group_of(name),
                     "methods": owners(name) or None,  # None: every method understands it
                 }
                 for name, entry in OPTIONS.items()

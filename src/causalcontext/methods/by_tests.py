@@ -27,7 +27,11 @@ class ByTests(MethodObject):
     test: str | IndependenceTest = option(
         "auto", "NAME", "auto (by the kinds of columns), or a test by name: tsagris, cmi-knn, ..."
     )
-    alpha: float = option(0.05, "NUMBER", "Larger p-values mean independence.")
+    alpha: float = option(
+        0.05,
+        "NUMBER",
+        "Larger p-values mean independence; with score-ac, the level of checks and claims.",
+    )
     max_given: int | None = option(None, "N", "The largest conditioning set.")
     collider_rule: str = option("majority", "NAME", "majority, conservative or first.")
 

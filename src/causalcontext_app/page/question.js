@@ -103,7 +103,9 @@ function methodCard(app) {
 function moreCard(app) {
   const set = Object.entries(app.question.options).filter(([name]) => !OWN_PLACE.includes(name));
   const method = app.question.options.method ?? "auto";
-  const fields = app.state.options.filter((option) => !OWN_PLACE.includes(option.name) && understands(method, option)).map((option) => oneOption(app, option));
+  const shown = app.state.options.filter((option) => !OWN_PLACE.includes(option.name) && understands(method, option));
+  const groups = [...new Set(shown.map((option) => option.group))];
+  const fields = groups.flatMap((group) => [group ? element("h3", {}, group) : null, ...shown.filter((option) => option.group === group).map((option) => oneOption(app, option))]).filter(Boolean);
   const details = element("details", { class: "more", open: app.open.more, ontoggle: () => { app.open.more = details.open; } },
     element("summary", {}, set.length ? `${plural(set.length, "option")} changed` : "All as by default"), element("div", { class: "options" }, ...fields));
   return card("More options", set.length ? list(set.map(([name, value]) => `${name}: ${value}`)) : null, details);
