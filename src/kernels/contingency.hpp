@@ -11,7 +11,7 @@
 // chi-squared law, by the incomplete gamma function.
 //
 // Where these strata have fewer than `rows_per_cell` rows for each of their Σ R C cells, the
-// chi-squared law is far off (G² at .05 rejects up to 75 % of independent pairs). X² answers there,
+// chi-squared law is far off (sizes: benchmarks/thin_tables.py). X² answers there,
 // whose mean and variance under independence given the margins are known exactly (Haldane 1940;
 // Dawson 1954), and add up over strata:
 //
@@ -92,8 +92,8 @@ constexpr Int BLOCK_CELLS_PER_ROW = 4;
 // do not wait for one cell.
 constexpr Int MOST_CELLS_IN_COPIES = 2048;
 
-// Cells up to which a table is counted by common bits. Words of 64 rows are met three times as fast
-// as rows are counted, so that about 200 cells take as long either way.
+// Cells up to which a table is counted by common bits. Reckoned from the time of a word of 64 rows
+// and that of a row, so that either way takes about as long; half and double are not measured.
 constexpr Int MOST_CELLS_BY_BITS = 192;
 
 // Levels of a column that has sets of bits.

@@ -189,7 +189,7 @@ def test_statistics_that_cannot_vary_say_nothing() -> None:
 
 @pytest.mark.parametrize(("of", "rows"), [("g-squared", 500), ("chi-squared", 200)])
 def test_power_given_two_conditions(of: str, rows: int) -> None:
-    """A fifth of the rows of y repeat x: seen in nearly all tables, thin ones and others."""
+    """A third of the rows of y repeat x: seen in nearly all tables, thin ones and others."""
     found = []
     for seed in range(60):
         random = np.random.default_rng(seed)
