@@ -27,6 +27,15 @@ def causal_learn_skeleton(table: pd.DataFrame, alpha: float) -> NDArray[np.bool_
     return np.asarray(found.G.graph != 0, dtype=np.bool_)
 
 
+def causal_learn_categories(codes: NDArray[np.int64], alpha: float, test: str) -> NDArray[np.bool_]:
+    """The adjacencies that causal-learn's `pc` finds among columns of codes with its test "gsq" or
+    "chisq".
+    """
+    pc = import_module("causallearn.search.ConstraintBased.PC").pc
+    found = pc(codes, alpha, test, stable=True, show_progress=False)
+    return np.asarray(found.G.graph != 0, dtype=np.bool_)
+
+
 def import_causal_learn() -> None:
     """Import what is asked for here, so that processes of their own need not, a second each."""
     for name in ("ConstraintBased.PC", "PermutationBased.BOSS"):

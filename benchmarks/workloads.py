@@ -1,5 +1,5 @@
-"""The tables that the benchmarks run on: sparse linear Gaussian systems, without and with a
-context.
+"""The tables that the benchmarks run on: sparse linear Gaussian systems, without and with a context,
+and sparse systems of categories.
 """
 
 from __future__ import annotations
@@ -29,6 +29,33 @@ def plain_table(variables: int, rows: int, seed: int) -> pd.DataFrame:
         values[node] += effects[:, node] @ values
     place = generator.permutation(variables)
     return pd.DataFrame({f"X{column}": values[node] for column, node in enumerate(place)})
+
+
+def category_table(variables: int, rows: int, seed: int) -> pd.DataFrame:
+    """A table of a random sparse system of categories: `DEGREE` neighbours on average, two to four
+    levels a column.
+
+    A fixed number of links along a random order; the distribution of a column for every combination
+    of its causes' levels is drawn from Dirichlet(1).
+    """
+    generator = np.random.default_rng(seed)
+    earlier, later = np.triu_indices(variables, k=1)
+    chosen = generator.choice(earlier.size, size=DEGREE * variables // 2, replace=False)
+    levels = generator.integers(2, 5, size=variables)
+    values = np.zeros((variables, rows), dtype=np.int64)
+    for node in range(variables):
+        combination = np.zeros(rows, dtype=np.int64)
+        combinations = 1
+        for cause in earlier[chosen[later[chosen] == node]]:
+            combination = combination * levels[cause] + values[cause]
+            combinations *= int(levels[cause])
+        shares = generator.dirichlet(np.ones(levels[node]), size=combinations)
+        steps = np.cumsum(shares, axis=1)[combination, :-1]
+        values[node] = (generator.random(rows)[:, None] > steps).sum(axis=1)
+    place = generator.permutation(variables)
+    return pd.DataFrame(
+        {f"X{column}": pd.Categorical(values[node]) for column, node in enumerate(place)}
+    )
 
 
 def context_table(variables: int, rows: int, seed: int, changes: int) -> pd.DataFrame:

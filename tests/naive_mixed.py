@@ -7,11 +7,14 @@ imported from the package.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
+import pandas as pd
+import pytest
 from numpy.typing import NDArray
 from scipy import optimize, special, stats
 
@@ -154,6 +157,74 @@ def g_squared(x: Floats, y: Floats, given: Sequence[Floats]) -> tuple[float, int
         for (a, b), count in Counter(pairs).items():
             total += 2 * count * math.log(count * len(pairs) / rows[a] / columns[b])
     return total, df
+
+
+def strata_that_count(x: Floats, y: Floats, given: Sequence[Floats]) -> list[NDArray[np.int64]]:
+    """The tables of x and y in the strata where both columns have two values and repeat one."""
+    frame = pd.DataFrame({"x": x, "y": y})
+    keys = pd.Series(list(zip(*given, strict=True)) if given else [()] * len(x))
+    tables = [pd.crosstab(rows["x"], rows["y"]).to_numpy() for _, rows in frame.groupby(keys)]
+    return [
+        table
+        for table in tables
+        if 1 < table.shape[0] < table.sum() and 1 < table.shape[1] < table.sum()
+    ]
+
+
+def table_test(
+    x: Floats, y: Floats, given: Sequence[Floats], of: str, rows_per_cell: int
+) -> tuple[float, float, float]:
+    """The statistic, df and p of G² ("log-likelihood") or chi-squared ("pearson"), by scipy in
+    every stratum.
+
+    With fewer rows a cell, chi-squared with the gamma law of its mean and variance over all tables
+    that have the margins.
+    """
+    tables = strata_that_count(x, y, given)
+    thin = sum(table.sum() for table in tables) < rows_per_cell * sum(map(np.size, tables))
+    which = "pearson" if thin else of
+    found = [stats.chi2_contingency(table, correction=False, lambda_=which) for table in tables]
+    statistic = sum(each.statistic for each in found)
+    df = sum(each.dof for each in found)
+    if not thin:
+        return statistic, df, float(stats.chi2.sf(statistic, df))
+    moments = np.array([chi_squared_moments(table) for table in tables])
+    mean, variance = moments.sum(axis=0)
+    if variance < 1e-9 * mean**2:
+        return statistic, df, 1.0
+    law = stats.gamma(mean**2 / variance, scale=variance / mean)
+    return statistic, df, float(law.sf(statistic))
+
+
+def chi_squared_moments(table: NDArray[np.int64]) -> tuple[float, float]:
+    """The mean and variance of chi-squared over all tables with these margins, each as likely as
+    permutations of the rows make it.
+    """
+    rows, columns = table.sum(axis=1), table.sum(axis=0)
+    expected = np.outer(rows, columns) / table.sum()
+    values, weights = [], []
+    margins = special.gammaln(np.concatenate([rows, columns]) + 1).sum()
+    for other in tables_with(tuple(rows.tolist()), tuple(columns.tolist())):
+        counts = np.array(other)
+        values.append(((counts - expected) ** 2 / expected).sum())
+        log_weight = margins - special.gammaln(table.sum() + 1)
+        weights.append(math.exp(log_weight - special.gammaln(counts + 1).sum()))
+    assert sum(weights) == pytest.approx(1.0)
+    mean = float(np.dot(weights, values))
+    return mean, float(np.dot(weights, np.square(values))) - mean**2
+
+
+def tables_with(rows: tuple[int, ...], columns: tuple[int, ...]) -> Iterator[list[list[int]]]:
+    """All tables of counts with these margins."""
+    if not rows:
+        if not any(columns):
+            yield []
+        return
+    for first in itertools.product(*(range(min(rows[0], column) + 1) for column in columns)):
+        if sum(first) == rows[0]:
+            left = tuple(column - count for column, count in zip(columns, first, strict=True))
+            for rest in tables_with(rows[1:], left):
+                yield [list(first), *rest]
 
 
 def stratified(

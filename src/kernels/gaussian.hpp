@@ -294,6 +294,17 @@ inline Statistic answer_set(const Views &data, const RowSelections &selections,
     return combine_views(data, selections, asked, given.size(), fit);
 }
 
+// What the search of levels asks of an answer; see skeleton.hpp.
+inline Int label_of(const RowSelections &selections, Int selection, const Statistic &) {
+    return label_of(selections, selection);
+}
+inline double p_value(const Views &data, Int label, const Statistic &answer) {
+    return tail(data.kind, label, answer.value, answer.df);
+}
+inline bool orders_p_values(const Statistic &answer, Int label, const PairFit &fit, Int length) {
+    return label == ONE_VIEW && answer.reason == TESTABLE && fit.rank(0, length) == length;
+}
+
 // Answer unrelated questions: `numbers`, shape (n, 3), are the statistic, df and p; `facts`, shape
 // (n, 3), are the rows, the reason and the label.
 inline void answer_batch(const Views &data, const RowSelections &selections,

@@ -6,6 +6,11 @@
 // column that an indicator is made of) are enumerated apart from the others: a mask is a set of
 // triggers, and the sets of a mask are answered on the row selection of (graph, mask).
 //
+// A test is a header of its own: gaussian.hpp for moments, contingency.hpp for codes. It brings the
+// data that it sees (`Views`, `Tables`), scratch arrays, and `start`, `answer_set`, `label_of`,
+// `p_value` and `orders_p_values`: whether, among the answers on one row selection about sets of one
+// size, a larger absolute value has a smaller p-value, so that most p-values need not be computed.
+//
 // A call returns the deciding set of every pair and graph (`Decisions`); who keeps records, and
 // where, is not known here. The votes on colliders go through the same sets: how many of those that
 // separate a pair hold each possible centre.
@@ -53,8 +58,9 @@ struct Masks {
 };
 
 // All that the pairs of a level have in common.
+template <class Data>
 struct Level {
-    Views data;
+    Data data;
     RowSelections selections;
     Neighbours neighbours;
     Masks masks;
@@ -132,9 +138,10 @@ struct SetAnswer {
 inline Int bit(Int number) { return Int(1) << number; }
 
 // The graphs in which all triggers of a mask may serve a variable.
-inline Int serving_graphs(const Level &level, Int node, Int mask, Int active) {
-    for (Int t = 0; t < level.neighbours.triggers.shape[1]; ++t)
-        if (level.masks.bits[mask] & bit(t)) active &= level.neighbours.triggers(node, t);
+inline Int serving_graphs(const Neighbours &neighbours, const Masks &masks, Int node, Int mask,
+                          Int active) {
+    for (Int t = 0; t < neighbours.triggers.shape[1]; ++t)
+        if (masks.bits[mask] & bit(t)) active &= neighbours.triggers(node, t);
     return active;
 }
 
@@ -204,11 +211,12 @@ inline Int note_weakest(Int eligible, double strength, OutFloats<1> weakest) {
 
 // The pair and the row selection that answers; against a context variable only the other one is
 // looked at.
-inline PairQuery question_of(const Level &level, const Subject &about, Int active) {
+inline PairQuery question_of(const RowSelections &selections, const Masks &masks,
+                             const Subject &about, Int active) {
     Int g = 0;
     while (!(active & bit(g))) ++g;
-    const Int x = level.selections.change == 1 ? about.y : about.x;
-    return {level.masks.selection(g, about.mask), x, about.y};
+    const Int x = selections.change == 1 ? about.y : about.x;
+    return {masks.selection(g, about.mask), x, about.y};
 }
 
 // Let the set hold what is kept and the first variables of the pool.
@@ -275,8 +283,9 @@ inline void write_answer(const Decisions &decisions, Int k, Int graphs, const Se
 
 // Test the sets of a mask, in lexicographic order, from both neighbourhoods; the graphs that found
 // a separating one. A set that is inside both is tested once.
-inline Int scan_mask(const Level &level, Int k, Int x, Int y, Int mask, Int active,
-                     const Decisions &decisions, const Workspace &work, OutInts<1> tests) {
+template <class Data, class Work>
+Int scan_mask(const Level<Data> &level, Int k, Int x, Int y, Int mask, Int active,
+              const Decisions &decisions, Work &work, OutInts<1> tests) {
     const RowSelections &selections = level.selections;
     const OutInts<2> lists = work.lists;
     const Int size = level.size - level.masks.size[mask];
@@ -289,12 +298,11 @@ inline Int scan_mask(const Level &level, Int k, Int x, Int y, Int mask, Int acti
         const Int node = side == 0 ? x : y;
         const Int other = side == 0 ? y : x;
         const Subject about{x, y, node, mask, size, kept};
-        Int here = serving_graphs(level, node, mask, active & ~separated);
+        Int here = serving_graphs(level.neighbours, level.masks, node, mask, active & ~separated);
         const Int count = fill_pool(level.neighbours, about, other, here, lists);
         here = small_enough(size, count, here, level.size, decisions.facts[k], lists[MINE]);
         if (here == 0) continue;
-        const PairQuery asked = question_of(level, about, here);
-        const Int label = label_of(selections, asked.selection);
+        const PairQuery asked = question_of(selections, level.masks, about, here);
         const Int inside = selections.inside[asked.selection];
         Int stale = 0;
         Int changed = count >= size ? 0 : -1;
@@ -306,16 +314,16 @@ inline Int scan_mask(const Level &level, Int k, Int x, Int y, Int mask, Int acti
         while (changed >= 0 && (here & ~separated)) {
             Int eligible = eligible_graphs(lists, size, here & ~separated, scanned);
             if (eligible) {
-                const Statistic answer
+                const auto answer
                     = answer_set(level.data, selections, asked, given, stale, work.fit);
+                const Int label = label_of(selections, asked.selection, answer);
                 const bool testable = answer.reason == TESTABLE;
                 stale = length;
                 ++tests[inside];
-                if (label == ONE_VIEW && testable && work.fit.rank(0, length) == length)
+                if (orders_p_values(answer, label, work.fit, length))
                     eligible = note_weakest(eligible, std::abs(answer.value), work.weakest);
                 if (eligible) {
-                    const double p
-                        = testable ? tail(level.data.kind, label, answer.value, answer.df) : -1.0;
+                    const double p = testable ? p_value(level.data, label, answer) : -1.0;
                     const bool separates = p > level.alpha;
                     write_answer(decisions, k, eligible,
                                  {p, answer.value, answer.df, answer.rows, answer.reason, label,
@@ -338,8 +346,9 @@ inline Int scan_mask(const Level &level, Int k, Int x, Int y, Int mask, Int acti
 // Sets without triggers come first, from the neighbours of the first variable, then of the second.
 // For every graph the first separating set in this order wins; the graphs that are still active
 // stop there.
-inline void search_pairs(const Level &level, Int begin, Int end, const Pairs &pairs,
-                         const Decisions &decisions, const Workspace &work, OutInts<1> tests) {
+template <class Data, class Work>
+void search_pairs(const Level<Data> &level, Int begin, Int end, const Pairs &pairs,
+                  const Decisions &decisions, Work &work, OutInts<1> tests) {
     const Int graphs = level.masks.selection.shape[0];
     for (Int k = begin; k < end; ++k) {
         const Int x = pairs.first[k];
@@ -405,8 +414,9 @@ inline Int holds(const Masks &masks, Int mask, Ints<1> members, Int node) {
 
 // Count the separating sets of a mask from both neighbourhoods, each set once, and in `votes` those
 // that hold each node of `middle`.
-inline Int count_mask(const Level &level, const Subject &pair, Int graph, Ints<1> middle,
-                      OutInts<1> votes, const Workspace &work) {
+template <class Data, class Work>
+Int count_mask(const Level<Data> &level, const Subject &pair, Int graph, Ints<1> middle,
+               OutInts<1> votes, Work &work) {
     const RowSelections &selections = level.selections;
     const OutInts<2> lists = work.lists;
     const Int size = pair.size;
@@ -418,10 +428,9 @@ inline Int count_mask(const Level &level, const Subject &pair, Int graph, Ints<1
         const Int node = side == 0 ? pair.x : pair.y;
         const Int other = side == 0 ? pair.y : pair.x;
         const Subject about{pair.x, pair.y, node, pair.mask, size, pair.kept};
-        if (!serving_graphs(level, node, pair.mask, graph)) continue;
+        if (!serving_graphs(level.neighbours, level.masks, node, pair.mask, graph)) continue;
         const Int count = fill_pool(level.neighbours, about, other, graph, lists);
-        const PairQuery asked = question_of(level, about, graph);
-        const Int label = label_of(selections, asked.selection);
+        const PairQuery asked = question_of(selections, level.masks, about, graph);
         Int stale = 0;
         Int changed = count >= size ? 0 : -1;
         if (changed == 0) {
@@ -433,19 +442,18 @@ inline Int count_mask(const Level &level, const Subject &pair, Int graph, Ints<1
         double smallest_outside = 2.0;
         while (changed >= 0) {
             if (eligible_graphs(lists, size, graph, scanned)) {
-                const Statistic answer
+                const auto answer
                     = answer_set(level.data, selections, asked, given, stale, work.fit);
+                const Int label = label_of(selections, asked.selection, answer);
                 stale = length;
                 const double strength = std::abs(answer.value);
                 const bool testable = answer.reason == TESTABLE;
-                const bool alike
-                    = label == ONE_VIEW && testable && work.fit.rank(0, length) == length;
+                const bool alike = orders_p_values(answer, label, work.fit, length);
                 bool separates;
                 if (alike && (strength <= largest_inside || strength >= smallest_outside)) {
                     separates = strength <= largest_inside;
                 } else {
-                    separates = testable
-                        && tail(level.data.kind, label, answer.value, answer.df) > level.alpha;
+                    separates = testable && p_value(level.data, label, answer) > level.alpha;
                     if (alike && separates) largest_inside = strength;
                     if (alike && !separates) smallest_outside = strength;
                 }
@@ -468,9 +476,9 @@ inline Int count_mask(const Level &level, const Subject &pair, Int graph, Ints<1
 //
 // `separating[k]` gains the number of separating sets of pair k, `holding[offset[k] : offset[k +
 // 1]]` how many of them hold each of its possible centres.
-inline void count_votes(const Level &level, Int begin, Int end, const Ballots &ballots,
-                        const Sizes &sizes, OutInts<1> separating, OutInts<1> holding,
-                        const Workspace &work) {
+template <class Data, class Work>
+void count_votes(const Level<Data> &level, Int begin, Int end, const Ballots &ballots,
+                 const Sizes &sizes, OutInts<1> separating, OutInts<1> holding, Work &work) {
     const Masks &masks = level.masks;
     for (Int k = begin; k < end; ++k) {
         const Int x = ballots.first[k];

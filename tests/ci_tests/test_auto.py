@@ -54,7 +54,7 @@ def mixed_table(n: int = 240, seed: int = 0) -> pd.DataFrame:
         ("x", "w", ("R",), "partial-correlation by context"),
         ("x", "R", ("w",), "robust-change"),
         ("sex", "x", ("town", "visits"), "robust-change"),
-        ("sex", "town", ("grade",), "g-squared"),
+        ("sex", "town", ("grade",), "chi-squared"),  # fewer than ten rows a cell
         ("sex", "R", (), "g-squared"),
         ("sex", "town", ("x",), "tsagris"),
         ("x", "w", ("town",), "conditional-gaussian"),

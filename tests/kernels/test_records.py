@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from causalcontext.kernels.levels import contingency
 from causalcontext.kernels.orders import fit_arrays
 from causalcontext.kernels.rows import (
     basis,
@@ -34,6 +35,7 @@ RECORDS = {
         fit_arrays.KeptFits,
         fit_arrays.FitArrays,
     ],
+    "contingency": [contingency.Tables],
     "noise_densities": [noise_densities.DensityTable],
     "class_choice": [class_choice.ClassRows],
     "fits_by_context": [fits_by_context.Groups, fits_by_context.ContextFits],
@@ -54,6 +56,7 @@ NAMES_OF_PLACES = {
     ]
 }
 NUMBERS = {
+    "contingency": (contingency, ["MOST_LEVELS_WITH_BITS"]),
     "noise_densities": (noise_densities, ["REACH", "POINTS", "LOOKED_UP"]),
     "number_scores": (number_scores, ["IN_A_BIN", "NO_DENSITY"]),
     "scales": (scales, ["MOST_SCALES", "SHAPES", "LARGEST_LOG"]),

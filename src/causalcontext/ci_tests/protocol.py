@@ -4,8 +4,8 @@ of queries.
 A test *declares* what it can do; nothing is found out by its name. What a test declares of its
 assumptions: `TRAITS`. What a prepared test declares:
 the names of the tests that may answer, with what their statistics mean (`labels`), and whether a
-kernel on moments answers whole levels for it (`gaussian`, `compiled_roles`). `Declared` is a base
-class with the declarations of a plain test.
+kernel answers whole levels for it, on moments (`gaussian`) or on codes (`tables`), and about which
+pairs (`compiled_roles`). `Declared` is a base class with the declarations of a plain test.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import numpy as np
 from causalcontext.views import CIQuery, Outcomes, Reason
 
 if TYPE_CHECKING:
+    from causalcontext.ci_tests.contingency import PreparedTables
     from causalcontext.ci_tests.gaussian import PreparedGaussian
     from causalcontext.data.dataset import Dataset
     from causalcontext.data.sufficient_statistics import SufficientStatistics
@@ -48,8 +49,12 @@ class PreparedTest(Protocol):
         """The linear-Gaussian test whose kernel answers whole levels, if there is one."""
 
     @property
+    def tables(self) -> PreparedTables | None:
+        """The test on counts whose kernel answers whole levels, if there is one."""
+
+    @property
     def compiled_roles(self) -> tuple[int, ...]:
-        """With how many context variables in a pair that kernel answers: none of them, one."""
+        """With how many context variables in a pair that kernel answers: none, one, two."""
 
     def answer(self, queries: Sequence[CIQuery]) -> Outcomes:
         """One outcome for every query, in order; never an exception for a query that cannot be
@@ -93,6 +98,7 @@ class Declared:
 
     labels: tuple[Label, ...] = ()
     gaussian: PreparedGaussian | None = None
+    tables: PreparedTables | None = None
     compiled_roles: tuple[int, ...] = ()
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import lru_cache
-from itertools import accumulate
+from itertools import accumulate, combinations
 from operator import is_
 from typing import Any, Protocol, runtime_checkable
 
@@ -22,7 +22,7 @@ from causalcontext.ci_tests.basis import ChosenCurves
 from causalcontext.ci_tests.change import CautiousChange, RobustChange
 from causalcontext.ci_tests.cmi_knn import CmiKnn
 from causalcontext.ci_tests.conditional_gaussian import ConditionalGaussian
-from causalcontext.ci_tests.g_squared import GSquared
+from causalcontext.ci_tests.contingency import ChiSquared, GSquared, TableTest
 from causalcontext.ci_tests.partial_correlation import (
     FisherZ,
     GaussianRanks,
@@ -73,11 +73,33 @@ class Composite:
     seed: int = 0
 
     def prepare(self, data: Dataset, statistics: SufficientStatistics) -> PreparedTest:
-        """The test for this table; of a table that the first member can answer alone, that one."""
+        """The test for this table; that of a single member where it answers alone."""
         members: list[Member] = [seeded(member, self.seed) for member in self.members]
         if data.all_continuous and members[0].needs is Needs.MOMENTS and members[0].at_context:
             return members[0].prepare(data, statistics)
+        member = _first_asked(members, data)
+        if isinstance(member, TableTest) and member.answers_all(data):
+            return member.prepare(data, statistics)
         return PreparedComposite(members, data, statistics)
+
+
+def _first_asked(members: Sequence[Member], data: Dataset) -> Member | None:
+    """The first member that is asked anything about a table without numbers; None with numbers.
+
+    Columns of one kind are treated alike, so that a column of every kind, and two of it where there
+    are two, stand for all.
+    """
+    if any(data.kinds[position].is_number for position in data.system):
+        return None
+    of_kinds: dict[tuple[Kind, bool], list[int]] = {}
+    for column, kind in enumerate(data.kinds):
+        of_kinds.setdefault((kind, column in data.contexts.positions), []).append(column)
+    columns = [column for alike in of_kinds.values() for column in alike[:2]]
+    queries = [CIQuery(x, y, ()) for x, y in combinations(columns, 2)]
+    for member in members:
+        if any(member.answers(data, query) for query in queries):
+            return member
+    return None
 
 
 class PreparedComposite(Declared):
@@ -199,6 +221,7 @@ TESTS: dict[str, Any] = {
         ConditionalGaussian(),
         Tsagris(),
         GSquared(),
+        ChiSquared(),
         CmiKnn(),
         Composite("cmi-knn-mixed", (PartialCorrelation(at_context=False), CmiKnn())),
         RegressionLegacy(),

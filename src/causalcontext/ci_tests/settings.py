@@ -24,8 +24,9 @@ USABLE_SHARE = 0.8
 share of rows); otherwise all strata share their slopes. Not measured."""
 
 ROWS_PER_CELL = 10
-"""Rows a cell of a table, on average, below which the p-value of G² comes from permutations (rows).
-The usual rule for chi-squared is 5. Not measured at half and double."""
+"""Rows a cell of a table, on average, below which chi-squared answers by its exact mean and
+variance given the margins (rows). The usual rule for chi-squared is 5. Sizes on either side:
+`python benchmarks/thin_tables.py`. Not measured at half and double."""
 
 FEWEST_TABLE_ROWS = 10
 """Rows in the strata that count for a table to be tested (rows): with fewer, no table is unlikely

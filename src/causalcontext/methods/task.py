@@ -70,8 +70,7 @@ class Task:
         plan = self.plan(rule, cells, masked_scope, across)
         test = self.row_test
         contexts = len(self.cells)
-        # a kernel answers these in no time
-        quick = test.compiled_roles if test.gaussian is not None else ()
+        quick = test.compiled_roles  # a kernel answers these in no time
 
         def expect(phase: int, graphs: Bools) -> None:
             self.advance.expect(phase, queries_ahead(plan, graphs, phase, quick))

@@ -15,6 +15,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from causalcontext.ci_tests.designs import level_numbers
 from causalcontext.data.columns import Kind
 from causalcontext.data.dataset import Dataset, mean_ranks, without_columns
 from causalcontext.data.dataset import some_rows as rows_of
@@ -156,12 +157,11 @@ def _different_rows(columns: Columns) -> Bools | None:
         return None
     kind_of_row = np.zeros(rows, dtype=np.int64)
     for values in columns.values[~columns.is_context]:
-        different, code = np.unique(values, return_inverse=True)
-        kinds, first, kind_of_row = np.unique(
-            kind_of_row * len(different) + code, return_index=True, return_inverse=True
-        )
-        if len(kinds) == rows:
+        code = level_numbers(values)
+        kind_of_row = level_numbers(kind_of_row * (code.max() + 1) + code)
+        if kind_of_row.max() + 1 == rows:
             return None
+    kinds, first = np.unique(kind_of_row, return_index=True)
     if len(kinds) < LEAST_SHARE_OF_DIFFERENT_ROWS * rows:
         return None
     return np.isin(np.arange(rows), first)

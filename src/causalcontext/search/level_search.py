@@ -1,5 +1,6 @@
-"""A prepared test as a search of levels: whole levels go to the kernel of the linear-Gaussian
-tests, other pairs to a search in batches, with the same queries in the same order.
+"""A prepared test as a search of levels: whole levels go to the kernel of the linear-Gaussian tests
+or to that of the tests on counts, other pairs to a search in batches, with the same queries in the
+same order.
 """
 
 from __future__ import annotations
@@ -11,10 +12,12 @@ from threading import Lock
 
 import numpy as np
 
+from causalcontext.ci_tests.contingency import PreparedTables
 from causalcontext.ci_tests.gaussian import PreparedGaussian, RowSelection
 from causalcontext.ci_tests.protocol import PreparedTest
 from causalcontext.kernels.arrays import Bools, Floats, Ints
-from causalcontext.kernels.levels import skeleton
+from causalcontext.kernels.levels import contingency, skeleton
+from causalcontext.kernels.levels.contingency import TableLevel
 from causalcontext.kernels.levels.gaussian import RowSelections, Workspace, workspace
 from causalcontext.kernels.levels.marginal import answer_pairs, bounds, list_survivors
 from causalcontext.kernels.levels.skeleton import (
@@ -25,7 +28,7 @@ from causalcontext.kernels.levels.skeleton import (
     Sizes,
     no_decisions,
 )
-from causalcontext.kernels.threads import in_threads
+from causalcontext.kernels.threads import check_stopped, in_threads
 from causalcontext.progress import Watch
 from causalcontext.search.batched_search import BatchedSearch
 from causalcontext.search.plan import GroupSearch, LevelTask, PairGroup, Plan
@@ -59,12 +62,15 @@ class SplitSearch:
         self.compiled = (
             None if prepared.gaussian is None else CompiledSearch(prepared.gaussian, n_jobs)
         )
+        self.of_tables = (
+            None if prepared.tables is None else TableSearch(prepared.tables, n_jobs, watch)
+        )
 
     def of(self, contexts: tuple[int, ...]) -> GroupSearch:
         """The search that answers about pairs with these context variables."""
-        if self.compiled is not None and len(contexts) in self.roles:
-            return self.compiled
-        return self.batched
+        if len(contexts) not in self.roles:
+            return self.batched
+        return self.compiled or self.of_tables or self.batched
 
     def screen(self, plan: Plan, asked: Bools) -> Marginal | None:
         """The pairs of system variables given nothing, where a kernel answers about them and they
@@ -98,12 +104,8 @@ class CompiledSearch:
         self._selections: dict[tuple[Hashable, ...], tuple[Ints, RowSelections]] = {}
 
     def fewest(self, level_task: LevelTask) -> int:
-        """The number of pairs that a thread is worth: `PAIRS_PER_THREAD`, or fewer with many sets
-        each.
-        """
-        total = level_task.pairs.first.size
-        affordable = max(TESTS_PER_THREAD // max(level_task.tests_per_pair, 1), 1)
-        return min(total, PAIRS_PER_THREAD, affordable)
+        """The number of pairs that a thread is worth."""
+        return _worth_a_call(level_task)
 
     def search(self, level_task: LevelTask) -> tuple[Decisions, Ints]:
         """The deciding sets of the pairs of a level task, and the numbers of tests, shape (2,).
@@ -174,10 +176,7 @@ class CompiledSearch:
         variables have room.
         """
         bits, sizes, kept, own_bits = _arrays(group.plan)
-        if group.first_mask:
-            sizes = np.concatenate(
-                [np.full(group.first_mask, UNUSED_MASK_SIZE), sizes[group.first_mask :]]
-            )
+        sizes = _without_unused(sizes, group.first_mask)
         counted = (self.prepared.matters(size + 1), triggers_count) if group.contexts else ()
         key = (group.plan, group.contexts, group.share.begin, *counted)
         with self._lock:
@@ -216,6 +215,114 @@ class CompiledSearch:
         return selection_of, self.prepared.selections(list(known), change=bool(contexts))
 
 
+class TableSearch:
+    """Searches levels with the kernel of a prepared test on counts.
+
+    Context variables are columns like any other, so that a mask keeps them among the conditions,
+    and every view is a row selection of its own. While a kernel runs, `watch` is asked whether the
+    time is over.
+    """
+
+    def __init__(
+        self, prepared: PreparedTables, n_jobs: int = 1, watch: Watch | None = None
+    ) -> None:
+        self.prepared = prepared
+        self.n_jobs = n_jobs
+        self.watch = watch
+
+    def fewest(self, level_task: LevelTask) -> int:
+        """The number of pairs that a thread is worth."""
+        return _worth_a_call(level_task)
+
+    def search(self, level_task: LevelTask) -> tuple[Decisions, Ints]:
+        """The deciding sets of the pairs of a level task, and the numbers of tests, shape (2,).
+
+        These are the tests run on all rows, and on those of contexts.
+        """
+        group = level_task.group
+        pairs = level_task.pairs
+        level = self._level(group, level_task.size)
+        graphs = group.share.end - group.share.begin
+        decisions = no_decisions(pairs.first.size, graphs, level_task.size)
+        tests = np.zeros(2, dtype=np.int64)
+        contingency.search_tables(level, pairs, decisions, tests, self._beat)
+        return decisions, tests
+
+    def vote(self, group: PairGroup, ballots: Ballots) -> tuple[Ints, Ints]:
+        """The numbers of sets that separate each pair, and of those among them that hold each
+        centre.
+
+        Sets of neighbours and any triggers vote; threads take a part of the pairs each.
+        """
+        separating = np.zeros_like(ballots.first)
+        holding = np.zeros_like(ballots.centre)
+        most = group.plan.max_given
+        sizes = Sizes(0, min(int(ballots.largest.max(initial=0)), most), most)
+        level = self._level(group, 0)
+
+        def count(part: slice) -> None:
+            centres = slice(ballots.offset[part.start], ballots.offset[part.stop])
+            contingency.vote_on_tables(
+                level,
+                skeleton.part_of(ballots, part),
+                sizes,
+                separating[part],
+                holding[centres],
+                self._beat,
+            )
+
+        for _ in in_threads(count, _shares(ballots, self.n_jobs), self.n_jobs):
+            pass
+        return separating, holding
+
+    def _level(self, group: PairGroup, size: int) -> TableLevel:
+        """The numbers that all pairs of a level share, for the kernel."""
+        plan = group.plan
+        bits, sizes, _, own_bits = _arrays(plan)
+        views = plan.views[group.share.begin : group.share.end]
+        masks = Masks(
+            bits,
+            _without_unused(sizes, group.first_mask),
+            _padded([mask.kept for mask in plan.masks]),
+            np.ascontiguousarray(views),
+            own_bits,
+        )
+        prepared = self.prepared
+        return TableLevel(
+            prepared.codes, prepared.selections, group.neighbours, masks, plan.alpha, size
+        )
+
+    def _beat(self) -> None:
+        """End the kernel where the time is over, or where another thread has ended the search."""
+        check_stopped()
+        if self.watch is not None:
+            self.watch.check()
+
+
+def _worth_a_call(level_task: LevelTask) -> int:
+    """The number of pairs that are worth a call of a kernel: `PAIRS_PER_THREAD`, or fewer with many
+    sets each.
+    """
+    total = level_task.pairs.first.size
+    affordable = max(TESTS_PER_THREAD // max(level_task.tests_per_pair, 1), 1)
+    return min(total, PAIRS_PER_THREAD, affordable)
+
+
+def _without_unused(sizes: Ints, first_mask: int) -> Ints:
+    """The sizes of masks, those before the first that is tried too large for any set."""
+    if not first_mask:
+        return sizes
+    return np.concatenate([np.full(first_mask, UNUSED_MASK_SIZE), sizes[first_mask:]])
+
+
+def _padded(sets: Sequence[Sequence[int]]) -> Ints:
+    """Sets of columns as rows of an array, padded with -1; shape (sets, largest)."""
+    padded = np.full((len(sets), max(map(len, sets))), -1, dtype=np.int64)
+    for row, columns in zip(padded, sets, strict=True):
+        row[: len(columns)] = columns
+    return padded
+
+
 @lru_cache(maxsize=4)
 def _arrays(plan: Plan) -> tuple[Ints, Ints, Ints, Ints]:
     """The masks of a plan as arrays for the kernel.
@@ -233,10 +340,7 @@ def _arrays(plan: Plan) -> tuple[Ints, Ints, Ints, Ints]:
     for column, t in bit_of.items():
         own_bits[column] = 1 << t
     kept = [[z for z in mask.kept if z not in plan.contexts.positions] for mask in plan.masks]
-    padded = np.full((len(kept), max(map(len, kept))), -1, dtype=np.int64)
-    for row, columns in zip(padded, kept, strict=True):
-        row[: len(columns)] = columns
-    return bits, sizes, padded, own_bits
+    return bits, sizes, _padded(kept), own_bits
 
 
 def _shares(ballots: Ballots, n_jobs: int) -> list[slice]:

@@ -105,6 +105,7 @@ class PreparedRemembering(Declared):
         self._answers = RememberedAnswers(inner)
         self.labels = inner.labels
         self.gaussian = inner.gaussian
+        self.tables = inner.tables
         self.compiled_roles = inner.compiled_roles
 
     def answer(self, trials: Sequence[CIQuery]) -> Outcomes:

@@ -8,6 +8,7 @@ namespace cc {
 void bind_special(nanobind::module_ &module);
 void bind_linear(nanobind::module_ &module);
 void bind_levels(nanobind::module_ &module);
+void bind_contingency(nanobind::module_ &module);
 void bind_data(nanobind::module_ &module);
 void bind_permutations(nanobind::module_ &module);
 void bind_noise_densities(nanobind::module_ &module);

@@ -5,6 +5,7 @@ NB_MODULE(_kernels, module) {
     cc::bind_special(module);
     cc::bind_linear(module);
     cc::bind_levels(module);
+    cc::bind_contingency(module);
     cc::bind_data(module);
     cc::bind_permutations(module);
     cc::bind_noise_densities(module);

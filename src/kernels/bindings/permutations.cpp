@@ -1,12 +1,8 @@
-#include "permutations.hpp"
-
 #include "families.hpp"
 #include "neighbours.hpp"
 #include "record.hpp"
 
 void cc::bind_permutations(nanobind::module_ &module) {
-    module.def("cell_sum", &cell_sum, Released());
-    module.def("permuted_exceedances", &permuted_exceedances, Released());
     module.def("shuffled_information", &shuffled_information, Released());
     module.def("find_nearest", &find_nearest, Released());
     module.def("draw_shuffles", &draw_shuffles, Released());
