@@ -91,3 +91,90 @@ def test_a_missing_file_is_refused_in_one_sentence(name, tmp_path):
     assert answer.stdout == ""
     assert answer.stderr.startswith("error: ")
     assert answer.stderr.count("\n") == 1
+
+
+ARGUMENTS = {"data": "soil.csv", "file": "r.json", "x": "precipitation", "y": "runoff"}
+"""A value of every argument that a command cannot do without, by its name."""
+INPUTS = {"--knowledge"}
+"""Options with a file that is read."""
+MAKES_FOLDERS = {"demo"}
+"""Commands that make a missing folder: the first that a reader types."""
+SEARCHES = {"contexts", "demo", "stability"}
+"""Commands that search for seconds."""
+WRITING = [
+    (name, option.opts[0])
+    for name in OF_FILES
+    if name in COMMANDS
+    for option in COMMANDS[name].params
+    if option.param_type_name == "option"
+    and option.metavar == "FILE"
+    and option.opts[0] not in INPUTS
+]
+"""Commands with the options that name a file to write."""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder with a table and a result of it."""
+    path = tmp_path_factory.mktemp("files")
+    table = causalcontext.examples.soil_moisture(200, seed=3)
+    table.to_csv(path / "soil.csv", index=False)
+    causalcontext.discover(table, "soil", method="pc-ac").save(path / "r.json")
+    return path
+
+
+def words_of(name):
+    """The arguments that a command cannot do without."""
+    params = COMMANDS[name].params
+    return [
+        ARGUMENTS[each.name]
+        for each in params
+        if each.param_type_name == "argument" and each.required
+    ]
+
+
+def test_the_commands_that_write_are_known():
+    assert {("discover", "--json"), ("changes", "--json"), ("export", "--output")} <= set(WRITING)
+
+
+@pytest.mark.parametrize(
+    ("name", "option"), [entry for entry in WRITING if entry[0] not in MAKES_FOLDERS]
+)
+def test_a_file_that_cannot_be_written_is_refused_before_the_work(
+    name, option, folder, monkeypatch
+):
+    monkeypatch.chdir(folder)
+    missing = f"missing/answer.{'html' if option == '--report' else 'json'}"
+    answer = CliRunner().invoke(app, [name, *words_of(name), option, missing])
+    assert answer.exit_code == 2
+    assert answer.stdout == "", "call check_outputs before the work starts"
+    assert answer.stderr.startswith("error: cannot write missing")
+
+
+@pytest.mark.parametrize(("name", "option"), WRITING)
+def test_an_input_is_never_written_over(name, option, folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    words = words_of(name)
+    if not words:
+        return
+    before = (folder / words[0]).read_bytes()
+    answer = CliRunner().invoke(app, [name, *words, option, words[0]])
+    assert answer.exit_code == 2
+    assert answer.stderr.startswith("error: cannot ")
+    assert (folder / words[0]).read_bytes() == before, "hand inputs= to check_outputs"
+
+
+@pytest.mark.parametrize(
+    ("name", "option"),
+    [
+        pytest.param(*entry, marks=[pytest.mark.slow] * (entry[0] in SEARCHES))
+        for entry in WRITING
+        if entry[1] in ("--json", "--report")
+    ],
+)
+def test_a_dash_is_standard_output(name, option, folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    answer = CliRunner().invoke(app, [name, *words_of(name), option, "-"])
+    assert answer.exit_code == 0, answer.stderr
+    assert answer.stdout.startswith(("{", "[") if option == "--json" else "<!DOCTYPE html>")
+    assert not (folder / "-").exists(), "write with cli/pipes.py"

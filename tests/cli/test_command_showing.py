@@ -86,6 +86,15 @@ def test_export_prints_a_graph(soil: cc.ContextGraphs, form: str) -> None:
     assert answer.stdout == getattr(cc.export, f"to_{form}")(soil.graphs["wet"]) + "\n"
 
 
+def test_export_prints_tabs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    table = cc.examples.soil_moisture(300, seed=3).rename(columns={"runoff": "run\toff"})
+    cc.discover(table, "soil").save("r.json")
+    answer = run("export", "r.json", "--to", "dot")
+    assert answer.stdout == cc.export.to_dot(cc.load("r.json").union) + "\n"
+    assert "\t" in answer.stdout
+
+
 def test_export_to_a_file(soil: cc.ContextGraphs) -> None:
     assert run("export", "r.json", "--to", "gml", "--output", "g.gml").exit_code == 0
     assert cc.export.from_gml(Path("g.gml").read_text()) == soil.union

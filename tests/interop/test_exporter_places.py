@@ -14,6 +14,7 @@ from causalcontext.graphs.graph import Graph
 
 PACKAGE = Path(causalcontext.__file__).parent / "interop"
 PAGE = (Path(__file__).parents[2] / "docs" / "interop.md").read_text(encoding="utf-8")
+COMMANDS = (Path(__file__).parents[2] / "docs" / "command-line.md").read_text(encoding="utf-8")
 TESTS = Path(__file__).with_name("test_export.py").read_text(encoding="utf-8")
 OF_A_GRAPH = {"to_dag", "to_dags"}
 """Directed graphs of a CPDAG, which are no other format."""
@@ -57,6 +58,19 @@ def test_an_exporter_of_text_is_read_back(name):
     assert f"from_{name}" in FROM_NAMES or name in READ_BY_ITS_TOOL, (
         "write from_..., or read it with the tool in tests/interop/test_export.py and enter it here"
     )
+
+
+@pytest.mark.parametrize("text", ["", "nothing", "A;B\n1. A ~~ B", "A,B\nC,D,E,F"])
+@pytest.mark.parametrize("name", [name for name in FORMATS if f"from_{name}" in FROM_NAMES])
+def test_text_that_is_no_graph_is_refused_in_one_sentence(name, text):
+    with pytest.raises(causalcontext.CausalContextError):
+        getattr(export, f"from_{name}")(text)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_format_of_the_command_is_in_its_docs(name):
+    (row,) = (line for line in COMMANDS.splitlines() if line.startswith("| `causalcontext export"))
+    assert name.replace("_", " ") in row.lower(), "add it to the row of docs/command-line.md"
 
 
 def test_a_format_of_the_command_is_an_exporter():

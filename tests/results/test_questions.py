@@ -1,5 +1,6 @@
 """Tables read what the search stored; what costs more is a question, and its answer is kept."""
 
+import pickle
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -158,7 +159,7 @@ def two_contexts(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def five_levels(table: pd.DataFrame) -> pd.DataFrame:
-    """Five contexts: their pairs are compared by the first `changes()`, and not by the search."""
+    """Five contexts, the most that a search compares at its end."""
     return table.assign(R=np.random.default_rng(5).integers(0, 5, len(table)))
 
 
@@ -251,6 +252,76 @@ def test_no_accessor_costs_a_tenth_of_a_search(case, name, tmp_path):
         ACCESSORS[name](result, tmp_path)
         reads.append(process_time() - start)
     assert min(reads) < 0.1 * min(searches)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["score-ac", "pc-ac", "pc-m", "pc-p", "pc-b", "fci-ac"])
+def test_the_first_changes_of_five_contexts_cost_no_tenth_of_a_search(method):
+    table = five_levels(lines())
+    searches, reads = [], []
+    for _ in range(5):
+        start = process_time()
+        result = cc.discover(table, "R", method=method)
+        searches.append(process_time() - start)
+        start = process_time()
+        result.changes()
+        reads.append(process_time() - start)
+    assert min(reads) < 0.1 * min(searches)
+
+
+@pytest.mark.parametrize("method", ["score-ac", "pc-ac"])
+def test_a_search_compares_up_to_five_contexts(method):
+    result = cc.discover(five_levels(few_rows()), "R", method=method)
+    assert len(answers_of(result).compared) == 10
+
+
+def test_the_changes_of_many_contexts_are_a_question_with_a_bar(tmp_path):
+    table = few_rows().assign(R=np.random.default_rng(5).integers(0, 6, 300))
+    result = cc.discover(table, "R", method="pc-ac")
+    assert not answers_of(result).compared
+    told = []
+    changes = result.changes(progress=lambda done, total: told.append((done, total)))
+    assert told == [(done, 15) for done in range(16)]
+    assert len(answers_of(result).compared) == 15
+    pd.testing.assert_frame_equal(result.changes(), changes)
+    result.save(tmp_path / "result.json")
+    pd.testing.assert_frame_equal(cc.load(tmp_path / "result.json").changes(), changes)
+
+
+def test_questions_that_may_take_long_report_how_far_they_are():
+    result = cc.discover(few_rows(), "R", method="score-ac")
+    told = []
+    result.probabilities(progress=lambda done, total: told.append((done, total)))
+    assert told == [(done, len(told)) for done in range(len(told))]
+    told.clear()
+    pairs = len(
+        result.effects(progress=lambda *counts: told.append(counts))[["x", "y"]].value_counts()
+    )
+    assert told == [(done, pairs) for done in range(1, pairs + 1)]
+    told.clear()
+    result.effects("A", "B", samples=20, progress=lambda *counts: told.append(counts))
+    assert told == [(done, 20) for done in range(1, 21)]
+
+
+def test_an_empty_table_prints_why_it_is_empty():
+    result = cc.discover(few_rows(), "R", method="pc-ac")
+    table = result.probabilities()
+    assert table.attrs["reason"] == "the graphs were not found by score-ac"
+    assert repr(table) == (
+        "no rows: the graphs were not found by score-ac\n"
+        "columns: context, x, y, edge, cause, ancestor"
+    )
+    assert "found by score-ac" in table._repr_html_()
+    assert isinstance(table, pd.DataFrame)
+    assert type(table.copy()) is pd.DataFrame
+    assert repr(pickle.loads(pickle.dumps(table))) == repr(table)
+
+
+@pytest.mark.parametrize("wrong", ["x", 0.0, 1.5, True, None])
+def test_a_bound_of_labels_that_is_no_correlation_is_refused(wrong):
+    result = cc.discover(few_rows(), "R", method="pc-ac")
+    with pytest.raises(cc.OptionError, match=r"^negligible is .*, expected a number between 0 and"):
+        result.labels(wrong)
 
 
 def test_a_slope_that_shrinks_is_a_candidate_until_another_engine_says_so():

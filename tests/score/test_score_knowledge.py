@@ -1,6 +1,7 @@
 """Knowledge binds the search over orders and the exact one alike."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from score_tables import model_table
 
@@ -98,3 +99,24 @@ def test_a_wave_is_seen_where_knowledge_forbids_the_line_that_stands_for_it(know
     )
     assert found.evidence.score == pytest.approx(bent.evidence.score)
     assert found.union.mark("Z", "X") == "-->"
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_link_in_the_only_known_direction_is_scored_whatever_the_order(seed):
+    """The order may have a variable without links behind those that it could cause."""
+    rng = np.random.default_rng(seed)
+    wet = rng.integers(0, 2, 400)
+    a, b, c, d = rng.normal(size=(4, 400))
+    table = pd.DataFrame({"A": a, "B": b, "C": b + c + wet, "D": d, "R": wet})
+    tiers = [["A", "D"], ["B"], ["C"], ["R"]]
+    result = cc.discover(table, "R", method="score-ac", knowledge=cc.Knowledge(tiers=tiers))
+    scores = result.scores()
+    assert scores["score"].notna().all()
+    absent = scores.query("decision == 'absent' and effect == 'B'")
+    assert set(zip(absent["x"], absent["y"], strict=True)) == {("A", "B"), ("B", "D")}
+    for row in absent.itertuples():
+        cause = row.x if row.x != "B" else row.y
+        known = cc.Knowledge(tiers=tiers, required=[(cause, "B")])
+        with_link = cc.discover(table, "R", method="score-ac", knowledge=known)
+        loss = with_link.evidence.score - result.evidence.score
+        assert row.score == pytest.approx(loss, abs=0.5)

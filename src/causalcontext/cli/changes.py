@@ -16,12 +16,14 @@ take rows are empty then. Without any difference the command says why there is n
 from __future__ import annotations
 
 import math
+import sys
 from typing import Annotated, cast
 
 import typer
 
 from causalcontext.cli.inputs import (
     JsonOption,
+    ProgressOption,
     ResultArgument,
     check_outputs,
     context_text,
@@ -43,6 +45,7 @@ def changes(
     ] = None,
     second: Annotated[str | None, typer.Argument(metavar="B", help="Another one.")] = None,
     output: JsonOption = None,
+    progress: ProgressOption = True,
 ) -> None:
     """The differences between two contexts, with effect sizes, and which of them may be claimed."""
     check_outputs({"--json": output}, inputs=[file])
@@ -50,7 +53,7 @@ def changes(
     compared = (
         None if text is None else context_value(result.contexts, text) for text in (first, second)
     )
-    table = result.changes(*compared)
+    table = result.changes(*compared, progress=progress and sys.stderr.isatty())
     if output is not None:
         write_json(output, table)
     if is_stdout(output):

@@ -12,12 +12,19 @@ errors are classical then, and a sentence says so.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from typing import Annotated, Any
 
 import typer
 
-from causalcontext.cli.inputs import JsonOption, ResultArgument, check_outputs, context_text
+from causalcontext.cli.inputs import (
+    JsonOption,
+    ProgressOption,
+    ResultArgument,
+    check_outputs,
+    context_text,
+)
 from causalcontext.cli.pipes import is_stdout, loaded, write_json
 from causalcontext.cli.terminal import say, show_page, show_table
 from causalcontext.graphs.lag_names import at
@@ -59,6 +66,7 @@ def effects(
         ),
     ] = "auto",
     output: JsonOption = None,
+    progress: ProgressOption = True,
 ) -> None:
     """The effect of a change of X on Y in each context, and how the contexts differ."""
     check_outputs({"--json": output}, inputs=[file])
@@ -71,6 +79,7 @@ def effects(
         reference=reference,
         of_level=of_level,
         intervals=intervals,
+        progress=progress and sys.stderr.isatty(),
     )
     if output is not None:
         write_json(output, table)

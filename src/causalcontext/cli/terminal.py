@@ -75,8 +75,9 @@ def say(sentence: str) -> None:
 
 
 def print_line(text: str) -> None:
-    """Write the text to stdout as it is, for other programs to read."""
-    Page().out(text, highlight=False)
+    """Write the text to stdout as it is, tabs included, for other programs to read."""
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()
 
 
 def show_page(page: str) -> None:

@@ -598,6 +598,7 @@ def sampled_effects(
     seed: int,
     n_jobs: int,
     levels: LevelOptions = (None, None),
+    progress: bool | Count = False,
 ) -> pd.DataFrame:
     """The table of effects with intervals by the bootstrap; see `ContextGraphs.effects`."""
     check_whole("samples", samples, FEWEST_INTERVAL_SAMPLES)
@@ -621,7 +622,12 @@ def sampled_effects(
         for row in asked_rows(mechanics, *pair)
     ]
     sampler = EffectSampler(result, asked, graph == "resampled")
-    drawn = np.stack(list(each_sample(sampler.values, samples, seed, n_jobs)))
+    values = []
+    with counting_bar("bootstrap samples", progress) as advance:
+        for values_of_sample in each_sample(sampler.values, samples, seed, n_jobs):
+            values.append(values_of_sample)
+            advance(len(values), samples)
+    drawn = np.stack(values)
     more = ["samples"] if graph == "found" else ["samples", "from graph", "zero in", "open in"]
     named = columns(mechanics)
     known = (dict(zip(named, row, strict=True)) for row in plain)

@@ -161,7 +161,7 @@ def ask_for_report(result: ContextGraphs, progress: bool | Count = False) -> Non
         ask_other_engine(searched, progress is True)
     result.diagnose(progress=progress)
     if result.evidence is not None:
-        result.probabilities()
+        result.probabilities(progress=progress is True)
     kept = answers_of(result)
     if may_try_cuts(searched) and kept.other_cuts is None:
         kept.other_cuts = tried_cuts(searched)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack, cast
 
 from causalcontext.data.frames import pd
 from causalcontext.errors import NotYetError, OptionError, check_choice, did_you_mean, shortly
+from causalcontext.progress import Count
 from causalcontext.results.thin import asked_of_search
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ class Further(TypedDict, total=False):
     intervals: str
     seed: int
     n_jobs: int
+    progress: bool | Count
 
 
 class EffectMethods:
@@ -121,6 +123,9 @@ class EffectMethods:
             Of the samples.
         n_jobs : int
             Worker processes for the samples.
+        progress : bool or callable
+            Show a bar, or call `progress(done, in all)`: of the mechanisms that draws of graphs
+            need, then of pairs; with `samples` of the samples.
         steps : int, optional
             With lags: the longest one; by default that of the search. Links repeat, so it may be
             longer.
@@ -150,13 +155,16 @@ class EffectMethods:
             raise OptionError(
                 f"intervals is {shortly(intervals)}, which is not for samples, or effects by path"
             )
-        mechanics = self._mechanics(errors, "graph" if drawn or by_path else intervals)
+        progress = more.get("progress", False)
+        mechanics = self._mechanics(errors, "graph" if drawn or by_path else intervals, progress)
         if steps is not None and result.series is None:
             raise OptionError(f"steps is {shortly(steps)}, which is for a search with lags")
         if not drawn:
             from causalcontext.results.effects.table import effects, effects_by_path
 
-            return (effects_by_path if by_path else effects)(mechanics, x, y, level, steps, levels)
+            if by_path:
+                return effects_by_path(mechanics, x, y, level, steps, levels)
+            return effects(mechanics, x, y, level, steps, levels, progress)
         if result.series is not None:
             raise NotYetError(
                 "not yet: effects with samples of a search with lags; leave samples and graph out"
@@ -177,6 +185,7 @@ class EffectMethods:
             seed=more.get("seed", 0),
             n_jobs=more.get("n_jobs", 1),
             levels=levels,
+            progress=progress,
         )
 
     @asked_of_search
@@ -232,11 +241,15 @@ class EffectMethods:
             )
         return replace(result, graphs=graphs, origins={}, doubts=(), evidence=None)
 
-    def _mechanics(self, errors: str, intervals: str = "graph") -> Any:
+    def _mechanics(
+        self, errors: str, intervals: str = "graph", progress: bool | Count = False
+    ) -> Any:
         """The fits, kept as long as the result lives."""
         from causalcontext.results.effects.mechanics import Mechanics
 
         kept = self.__dict__.setdefault("_kept_mechanics", {})
         if (errors, intervals) not in kept:
-            kept[errors, intervals] = Mechanics(cast("ContextGraphs", self), errors, intervals)
+            kept[errors, intervals] = Mechanics(
+                cast("ContextGraphs", self), errors, intervals, progress
+            )
         return kept[errors, intervals]

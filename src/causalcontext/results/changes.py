@@ -33,6 +33,7 @@ from causalcontext.graphs.endpoints import (
 )
 from causalcontext.graphs.lag_names import split
 from causalcontext.kernels.arrays import Floats
+from causalcontext.progress import Count, counting_bar
 from causalcontext.results.empty import because, empty
 from causalcontext.results.equations import NUMBER
 from causalcontext.results.evidence import ScoreEvidence
@@ -109,7 +110,11 @@ class Change(NamedTuple):
 
 
 def all_changes(
-    result: ContextGraphs, first: Any = None, second: Any = None, alpha: float | None = None
+    result: ContextGraphs,
+    first: Any = None,
+    second: Any = None,
+    alpha: float | None = None,
+    progress: bool | Count = False,
 ) -> pd.DataFrame:
     """The differences between contexts, two at a time; see `ContextGraphs.changes`."""
     pairs = list(_pairs_to_compare(result.contexts, first, second))
@@ -117,12 +122,15 @@ def all_changes(
         return no_changes(WITHOUT_CONTEXT if result.context is None else ONE_CONTEXT)
     reasons = []
     listed_changes: list[Change] = []
-    for pair in pairs:
-        reason = why_no_changes(result, *pair)
-        if reason:
-            reasons.append(reason)
-        else:
+    with counting_bar("contexts compared", progress) as advance:
+        for done, pair in enumerate(pairs):
+            advance(done, len(pairs))
+            reason = why_no_changes(result, *pair)
+            if reason:
+                reasons.append(reason)
+                continue
             listed_changes += sorted(found_changes(result.searched, *pair, alpha), key=_by_claim)
+        advance(len(pairs), len(pairs))
     if not listed_changes:
         return no_changes("; ".join(dict.fromkeys(reasons)) or _nothing_differs(result, pairs))
     if len(pairs) > 1:

@@ -17,7 +17,7 @@ from causalcontext.data.moments import Moments
 from causalcontext.data.scan import Scan
 from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.data.windows import WindowCounts
-from causalcontext.errors import OptionError, did_you_mean
+from causalcontext.errors import OptionError, check_level, did_you_mean
 from causalcontext.graphs.endpoints import directed, may_cause
 from causalcontext.graphs.graph import LabeledUnion, union_graph
 from causalcontext.graphs.lag_names import at, split
@@ -273,7 +273,7 @@ class ContextGraphs(EffectMethods):
             raise OptionError(opinion)
         return opinion
 
-    def _order_draws(self) -> OrderDraws | str:
+    def _order_draws(self, progress: bool | Count = False) -> OrderDraws | str:
         """After score-ac: orders of the variables, drawn by their score, or why there are none;
         drawn once.
         """
@@ -281,16 +281,16 @@ class ContextGraphs(EffectMethods):
 
         kept = answers_of(self)
         if kept.orders is None:
-            kept.orders = drawn_orders(self.searched)
+            kept.orders = drawn_orders(self.searched, progress)
         return kept.orders
 
-    def _effect_draws(self) -> EffectDraws | str:
+    def _effect_draws(self, progress: bool | Count = False) -> EffectDraws | str:
         """After score-ac: effects and edges over draws of graphs, or why there are none; drawn
         once.
         """
         kept = answers_of(self)
         if kept.draws is None:
-            orders = self._order_draws()
+            orders = self._order_draws(progress)
             kept.draws = orders if isinstance(orders, str) else EffectDraws(self.searched, orders)
         return kept.draws
 
@@ -379,7 +379,7 @@ class ContextGraphs(EffectMethods):
         return self.evidence.frame(self.names, self.contexts)
 
     @asked_of_search
-    def probabilities(self) -> pd.DataFrame:
+    def probabilities(self, *, progress: bool | Count = False) -> pd.DataFrame:
         """After score-ac: how probable edges and directed paths are, for every ordered pair and
         context.
 
@@ -388,8 +388,14 @@ class ContextGraphs(EffectMethods):
         `docs/effects.md` has how often such numbers are right. Without rows where no graphs are
         drawn; `attrs["reason"]` says why. The draws are kept, and `edges()` shows them from then
         on.
+
+        Parameters
+        ----------
+        progress : bool or callable
+            Show a bar, or call `progress(mechanisms scored, mechanisms in all)`; of many rows they
+            take longer than the search.
         """
-        draws = self._effect_draws()
+        draws = self._effect_draws(progress)
         table = probabilities(draws, self.names, self.contexts)
         return because(table, draws) if isinstance(draws, str) else table
 
@@ -490,7 +496,12 @@ class ContextGraphs(EffectMethods):
         return "\n".join(explained(self, x, y))
 
     def changes(
-        self, first: Any = None, second: Any = None, alpha: float | None = None
+        self,
+        first: Any = None,
+        second: Any = None,
+        alpha: float | None = None,
+        *,
+        progress: bool | Count = False,
     ) -> pd.DataFrame:
         """The differences between two contexts: effect sizes, p-values, and those of them that may
         be claimed.
@@ -523,11 +534,13 @@ class ContextGraphs(EffectMethods):
         ----------
         first, second : context value, optional
             The contexts to compare. Without them all contexts are compared, two at a time, with
-            one of them that context with every other. A search compares up to three contexts at
-            its end; of more, the first call does. `q` is adjusted for the differences between the
-            two contexts of a row.
+            one of them that context with every other. A search compares up to five contexts at
+            its end, and this reads the answer; of more contexts, the first call compares and keeps
+            it. `q` is adjusted for the differences between the two contexts of a row.
         alpha : float, optional
             The level of claims, by default that of the search.
+        progress : bool or callable
+            Show a bar, or call `progress(pairs of contexts compared, pairs in all)`.
 
         Returns
         -------
@@ -538,14 +551,21 @@ class ContextGraphs(EffectMethods):
         """
         from causalcontext.results.changes import all_changes
 
-        return all_changes(self, first, second, alpha)
+        return all_changes(self, first, second, alpha, progress)
 
     def labels(self, negligible: float = 0.15) -> pd.DataFrame:
         """The label of each edge, present, absent or undetermined, in each context, with the
         evidence.
+
+        Parameters
+        ----------
+        negligible : float
+            An edge that was not found is "absent" where its partial correlation is surely between
+            -`negligible` and `negligible`, else "undetermined".
         """
         from causalcontext.results.changes import labels, no_labels
 
+        check_level("negligible", negligible)
         if self.thin is not None and len(self.searched.contexts) < 2:
             return no_labels(self.thin.warning)
         return labels(self.searched, negligible)

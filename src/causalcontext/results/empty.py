@@ -9,10 +9,14 @@ REASON = "reason"
 
 
 def because(table: pd.DataFrame, reason: str) -> pd.DataFrame:
-    """The table; where it has no rows, `attrs["reason"]` says why."""
-    if table.empty:
-        table.attrs[REASON] = reason
-    return table
+    """The table; where it has no rows, `attrs["reason"]` says why, and so does what is printed."""
+    if not table.empty:
+        return table
+    from causalcontext.results.no_rows import NoRows
+
+    without_rows = NoRows(table)
+    without_rows.attrs[REASON] = reason
+    return without_rows
 
 
 def empty(columns: list[str], reason: str) -> pd.DataFrame:

@@ -179,13 +179,13 @@ CURVE_POINTS = 81
 
 # What a result, its files and its sentences hold.
 
-COMPARED_AT_ONCE = 3
-"""Pairs of contexts that a search compares at its end, two at a time: three contexts (pairs).
+COMPARED_AT_ONCE = 10
+"""Pairs of contexts that a search compares at its end, two at a time: five contexts (pairs).
 
-Comparing two takes about a tenth of a search by scores, and a tenth to a third of one by tests
-(`python benchmarks/reading.py`): at the double, a search in four contexts would take half as long
-again; at one, a file of a result with three contexts would keep no claims unless `changes()` was
-asked before.
+A pair takes some 10 ms, .02 to .04 of a search over ten variables (`python benchmarks/reading.py`):
+at the double, a search over seven variables in seven contexts, which takes 50 ms, would take three
+times as long; at half, the first `changes()` of five contexts would be hidden work. Of more
+contexts than that, `changes()` without arguments is a question with a bar.
 """
 
 MOST_COMPARED_CONTEXTS = 10

@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 
 from causalcontext.graphs.dags import OpenGraphs, UndecidedTriple, has_extension
 from causalcontext.graphs.endpoints import Endpoints, endpoints_of_arcs
+from causalcontext.graphs.paths import reach
 from causalcontext.kernels.arrays import Bools, Floats
 from causalcontext.kernels.orders.fit_arrays import CURVED, KIND, NUMBER, OWNER, PARTNER
 from causalcontext.kernels.orders.slots import NodeSlots, best_score, readers_in_reach
@@ -376,14 +377,33 @@ def _judge_causes(
             if model.parents[r, node, cause]:
                 difference[r, node, cause] = gain
                 strength[r, node, cause] = size
+    one_way = _one_way_causes(model)
     for (node, part), gains in zip(tasks, extras, strict=True):
         for r in members(part.mask, data.contexts):
-            absent = design.allowed[node] & ~model.parents[r, node] & model.before(node, 1 << r)
+            may_be_added = model.before(node, 1 << r) | one_way[node]
+            absent = design.allowed[node] & ~model.parents[r, node] & may_be_added
             absent = np.flatnonzero(absent & np.isfinite(gains[:, 0]))
             difference[r, node, absent] = gains[absent, 0]
             strength[r, node, absent] = np.copysign(
                 np.sqrt(np.abs(gains[absent, 1])), gains[absent, 1]
             )
+
+
+def _one_way_causes(model: FittedModel) -> Bools:
+    """True for candidates that knowledge lets be causes of a node and no effects, and to which no
+    path leads from it: shape (nodes, C).
+
+    An order may have such a variable behind the node, if no path joins the two; a link between them
+    would put it before, so that it can be scored all the same.
+    """
+    data = model.design.data
+    allowed = model.design.allowed
+    nodes = len(allowed)
+    position = data.position[: allowed.shape[1]]
+    opposite = data.links.may[position[:nodes, None], position]
+    links = np.zeros((allowed.shape[1], allowed.shape[1]), dtype=bool)
+    links[:, :nodes] = model.parents.any(axis=0).T
+    return np.asarray(allowed & ~opposite & ~reach(links)[:nodes])
 
 
 def _correct_for_scales(

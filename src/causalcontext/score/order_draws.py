@@ -20,6 +20,7 @@ from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.kernels.arrays import Ints
 from causalcontext.kernels.orders.exact_orders import draw_orders
 from causalcontext.model_checks.violations import SPREAD
+from causalcontext.progress import Count, counting_bar
 from causalcontext.results.effects.mixture import MOST_SYSTEM, OrderDraws
 from causalcontext.results.equations import ORDERED
 from causalcontext.score.data import by_name, score_data
@@ -38,8 +39,11 @@ MOST_NODES = 13
 MOST_CELLS = 8
 
 
-def drawn_orders(result: ContextGraphs) -> OrderDraws | str:
-    """Orders that were drawn by their score, or why there are none."""
+def drawn_orders(result: ContextGraphs, progress: bool | Count = False) -> OrderDraws | str:
+    """Orders that were drawn by their score, or why there are none.
+
+    `progress` is as in `ContextGraphs.probabilities`.
+    """
     reason = why_none(result)
     if reason:
         return reason
@@ -58,7 +62,8 @@ def drawn_orders(result: ContextGraphs) -> OrderDraws | str:
     )
     design = ScoreDesign(data, options, False)
     slots = lattice(design)
-    scores = all_scores(FitWorkspace(design, False), slots)
+    with counting_bar("mechanisms", progress) as advance:
+        scores = all_scores(FitWorkspace(design, False), slots, advance=advance)
     assert scores is not None
     best, found, pool = scores
     uniform = np.random.default_rng([result.settings.seed % 2**32, 3]).uniform(

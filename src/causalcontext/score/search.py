@@ -34,7 +34,7 @@ from causalcontext.kernels.orders.slots import (
     chosen_slots,
     readers_in_reach,
 )
-from causalcontext.progress import Advance
+from causalcontext.progress import Advance, Count
 from causalcontext.score.data import members
 from causalcontext.score.design import POOLED, ScoreDesign
 from causalcontext.score.merging import Merger, lattice, without_reader
@@ -65,12 +65,16 @@ def _size(orders: int, variables: int, contexts: int) -> float:
 
 
 def all_scores(
-    workspace: FitWorkspace, slots: NodeSlots, stop: Callable[[], bool] = lambda: False
+    workspace: FitWorkspace,
+    slots: NodeSlots,
+    stop: Callable[[], bool] = lambda: False,
+    advance: Count = lambda done, total: None,
 ) -> tuple[Floats, Ints, Ints] | None:
     """The best scores of all nodes in all slots with candidates inside every set, and the columns
     that they take.
 
-    None if it was told to stop, which it asks slot by slot and node by node.
+    None if it was told to stop, which it asks slot by slot and node by node; `advance` is told how
+    many of these are done.
 
     Returns
     -------
@@ -89,6 +93,7 @@ def all_scores(
     while done < len(tasks):
         if stop():
             return None
+        advance(done, len(tasks))
         if len(pool) - pool[0, 0] <= best.shape[2]:
             pool = np.concatenate([pool, np.zeros_like(pool)])
         done += fill_scores(

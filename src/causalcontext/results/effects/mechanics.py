@@ -28,6 +28,7 @@ from causalcontext.graphs.dags import Family, LocalFamilies, OpenGraphs
 from causalcontext.graphs.endpoints import Endpoint, GraphKind
 from causalcontext.graphs.lag_names import at, window_names
 from causalcontext.kernels.arrays import Floats
+from causalcontext.progress import Count
 from causalcontext.results.curve_difference import rows_in_units
 from causalcontext.results.effects.estimates import Estimate, Parameters
 from causalcontext.results.effects.fits import (
@@ -111,7 +112,11 @@ class Mechanics(UnrolledGraphs):
     """
 
     def __init__(
-        self, result: ContextGraphs, errors: str = "auto", intervals: str = "graph"
+        self,
+        result: ContextGraphs,
+        errors: str = "auto",
+        intervals: str = "graph",
+        progress: bool | Count = False,
     ) -> None:
         check_choice("errors", errors, ERRORS)
         check_choice("intervals", intervals, INTERVALS)
@@ -170,12 +175,12 @@ class Mechanics(UnrolledGraphs):
         self.draws = None
         self.intervals = GIVEN
         if intervals != "graph":
-            self._take_draws(intervals == "mixture", errors)
+            self._take_draws(intervals == "mixture", errors, progress)
 
-    def _take_draws(self, insists: bool, errors: str) -> None:
+    def _take_draws(self, insists: bool, errors: str, progress: bool | Count) -> None:
         """Have intervals over draws of graphs, if there are any; else `intervals` says why not."""
         result = self.result
-        reason: Any = f"errors are {errors}" if errors != "auto" else result._effect_draws()
+        reason: Any = f"errors are {errors}" if errors != "auto" else result._effect_draws(progress)
         if insists and isinstance(reason, str):
             raise OptionError(f"intervals is 'mixture', which this result does not have: {reason}")
         if not isinstance(reason, str):

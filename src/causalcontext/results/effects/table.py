@@ -23,6 +23,7 @@ from causalcontext.errors import (
 )
 from causalcontext.graphs.endpoints import may_cause
 from causalcontext.graphs.lag_names import split
+from causalcontext.progress import Count, counting_bar
 from causalcontext.results.effects import asking
 from causalcontext.results.effects.composition import (
     Contrast,
@@ -136,6 +137,7 @@ def effects(
     level: float,
     steps: int | None = None,
     levels: LevelOptions = (None, None),
+    progress: bool | Count = False,
 ) -> pd.DataFrame:
     """The effects of all x on all y that a path may lead to, or of those that are named; with lags
     at every lag.
@@ -143,11 +145,11 @@ def effects(
     check_level("level", level)
     check_levels_asked(x, y, levels)
     pairs = asked_pairs(mechanics, x, y, steps)
-    rows = [
-        row
-        for pair in pairs
-        for row in pair_rows(mechanics, *pair, level, contrasts(mechanics, *pair, *levels))
-    ]
+    rows: list[Any] = []
+    with counting_bar("effects", progress) as advance:
+        for done, pair in enumerate(pairs, 1):
+            rows += pair_rows(mechanics, *pair, level, contrasts(mechanics, *pair, *levels))
+            advance(done, len(pairs))
     return because(framed(rows, columns(mechanics)), no_effects(x, y))
 
 
