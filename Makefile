@@ -73,11 +73,12 @@ docs: $(VENV)/.docs-ready
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going -q -b html docs out/docs
 	@echo "open out/docs/index.html"
 
-# Builds sdist and wheel, checks both, and runs the demo from the wheel in new environments: the newest versions of
-# everything, and the lowest that are allowed.
+# Builds sdist and wheels, checks them, and runs the demo from the wheels in new environments without a compiler: the newest
+# versions of everything, and the lowest that are allowed.
 dist: $(VENV)/.release-ready
 	rm -rf out/dist
-	$(BIN)/python -m build --quiet --outdir out/dist .
+	$(BIN)/python -m build --quiet --sdist --outdir out/dist .
+	$(BIN)/python tests/release/build_wheels.py out/dist
 	$(BIN)/python -m twine check --strict out/dist/*
 	$(BIN)/python tests/release/check_dist.py out/dist --lowest
 

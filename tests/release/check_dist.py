@@ -3,10 +3,11 @@ is?
 
     python tests/release/check_dist.py out/dist [--lowest] [--only 3.11]
 
-The wheel is installed in a new environment for every Python from 3.11 that is found, and runs the
-demo there; with `--lowest` on the oldest Python once more with the lowest versions of its
-requirements that pyproject.toml allows (by uv, `lowest-direct`): newer Pythons came after some of
-these.
+For every Python from 3.11 that is found, its wheel is installed in a new environment without a
+compiler, and runs the demo there; with `--lowest` on the oldest Python once more with the lowest
+versions of its requirements that pyproject.toml allows (by uv, `lowest-direct`): newer Pythons came
+after some of these. Python 3.11 has a wheel of its own, all newer ones share one with the stable
+ABI (abi3), which 3.11 lacks some functions of.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ NEEDED = (
     "causalcontext/cli/app.py",
     "causalcontext/examples/csv/soil.csv",
     "causalcontext/examples/csv/wages.csv",
+    "causalcontext/_kernels.pyi",
     "causalcontext_command/__init__.py",
 )
 FOREIGN = (".pyc", ".nbi", ".nbc", "__pycache__", ".ipynb_checkpoints", ".venv")
@@ -42,12 +44,22 @@ def check_contents(wheel: Path, source: Path) -> None:
     inside = zipfile.ZipFile(wheel).namelist()
     for name in NEEDED:
         assert name in inside, f"{wheel.name} lacks {name}"
+    kernels = [name for name in inside if name.startswith("causalcontext/_kernels.")]
+    kernels.remove("causalcontext/_kernels.pyi")
+    assert len(kernels) == 1, f"{wheel.name} has these modules of kernels: {kernels}"
     assert any(name.endswith("licenses/LICENSE") for name in inside), "the wheel lacks the licence"
     with tarfile.open(source) as archive:
         packed = archive.getnames()
-    assert any(name.endswith("/tests/naive.py") for name in packed), "the source lacks the tests"
+    for name in ("tests/naive.py", "src/kernels/array.hpp", "CMakeLists.txt"):
+        assert any(path.endswith(f"/{name}") for path in packed), f"the source lacks {name}"
     for name in (*inside, *packed):
         assert not any(part in name for part in FOREIGN), f"{name} does not belong there"
+
+
+def wheel_for(version: str, wheels: list[Path]) -> Path | None:
+    """The wheel that a Python takes: its own, or the one that all newer Pythons share."""
+    tag = "-cp311-cp311-" if version == "3.11" else "-cp312-abi3-"
+    return next((wheel for wheel in wheels if tag in wheel.name), None)
 
 
 def find_python(version: str) -> str | None:
@@ -100,6 +112,7 @@ def check_wheel(wheel: Path, python: str, lowest: bool) -> str:
                 "--quiet",
                 "--disable-pip-version-check",
                 f"{wheel}[parquet]",
+                bare=True,
             )
         _run(
             str(home / "venv" / "bin" / "causalcontext"),
@@ -109,6 +122,7 @@ def check_wheel(wheel: Path, python: str, lowest: bool) -> str:
             "--report",
             str(home / "demo.html"),
             cwd=home,
+            bare=True,
         )
         assert json.loads((home / "demo.json").read_text())["format"] == "causalcontext-result"
         wanted = ["numpy", "scipy", "pandas", "narwhals", "matplotlib", "typer"]
@@ -127,8 +141,15 @@ def _requirements() -> list[str]:
     return [*project["dependencies"], *project["optional-dependencies"]["parquet"]]
 
 
-def _run(*words: str, cwd: Path | None = None) -> str:
-    run = subprocess.run(words, capture_output=True, text=True, cwd=cwd)
+def _run(*words: str, cwd: Path | None = None, bare: bool = False) -> str:
+    """What a command prints; a bare one finds no program but those of its own folder, so that it
+    has no compiler.
+    """
+    environment = dict(os.environ)
+    if bare:
+        missing = "/nonexistent"
+        environment |= {"PATH": str(Path(words[0]).parent), "CC": missing, "CXX": missing}
+    run = subprocess.run(words, capture_output=True, text=True, cwd=cwd, env=environment)
     assert run.returncode == 0, f"{' '.join(words)}\n{run.stdout}\n{run.stderr}"
     return run.stdout
 
@@ -141,18 +162,21 @@ def main() -> None:
     )
     options.add_argument("--only", choices=VERSIONS)
     chosen = options.parse_args()
-    (wheel,), (source,) = chosen.folder.glob("*.whl"), chosen.folder.glob("*.tar.gz")
-    check_contents(wheel.resolve(), source)
-    print(f"{wheel.name} and {source.name} hold what they should")
+    wheels = sorted(path.resolve() for path in chosen.folder.glob("*.whl"))
+    (source,) = chosen.folder.glob("*.tar.gz")
+    for wheel in wheels:
+        check_contents(wheel, source)
+        print(f"{wheel.name} and {source.name} hold what they should")
     for version in [chosen.only] if chosen.only else VERSIONS:
-        python = find_python(version)
+        python, fitting = find_python(version), wheel_for(version, wheels)
         if python is None:
             print(f"Python {version} is not here")
             continue
+        assert fitting is not None, f"no wheel for Python {version} in {chosen.folder}"
         for lowest in (False, True) if chosen.lowest and version == VERSIONS[0] else (False,):
             print(
-                f"Python {version}: the demo runs with"
-                f" {check_wheel(wheel.resolve(), python, lowest)}",
+                f"Python {version}: without a compiler the demo runs with"
+                f" {check_wheel(fitting, python, lowest)}",
                 flush=True,
             )
 

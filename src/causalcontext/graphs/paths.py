@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
+from heapq import heapify, heappop, heappush
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -108,7 +109,14 @@ def shortest_cycle(links: Bools) -> tuple[int, ...]:
 
 def shortest_path(links: Bools, start: int, end: int) -> tuple[int, ...]:
     """The nodes of a shortest directed path, both ends included; empty if there is none."""
-    return tuple(nx.single_source_shortest_path(nx.DiGraph(links), start).get(end, ()))
+    paths: dict[int, tuple[int, ...]] = {start: (start,)}
+    reached = [start]
+    for node in reached:
+        for child in np.flatnonzero(links[node]).tolist():
+            if child not in paths:
+                paths[child] = (*paths[node], child)
+                reached.append(child)
+    return paths.get(end, ())
 
 
 def causal_order(links: Bools, preferred: Sequence[int]) -> tuple[int, ...]:
@@ -116,7 +124,18 @@ def causal_order(links: Bools, preferred: Sequence[int]) -> tuple[int, ...]:
     them.
     """
     rank = {node: number for number, node in enumerate(preferred)}
-    return tuple(nx.lexicographical_topological_sort(nx.DiGraph(links), key=rank.__getitem__))
+    parents_left = links.sum(axis=0)
+    free = [(rank[node], node) for node in np.flatnonzero(parents_left == 0).tolist()]
+    heapify(free)
+    order: list[int] = []
+    while free:
+        node = heappop(free)[1]
+        order.append(node)
+        for child in np.flatnonzero(links[node]).tolist():
+            parents_left[child] -= 1
+            if parents_left[child] == 0:
+                heappush(free, (rank[child], child))
+    return tuple(order)
 
 
 def blocks(adjacency: Bools) -> Iterator[list[tuple[int, int]]]:
