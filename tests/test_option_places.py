@@ -6,6 +6,7 @@ both stand in the help of the command line, in the documentation and, where an a
 them, in the file of a result.
 """
 
+import ast
 import json
 import re
 from dataclasses import fields
@@ -153,6 +154,43 @@ def test_an_option_of_discover_refuses_a_wrong_value(entry):
     assert entry.name in WRONG, f"WRONG has no value of {entry.name} that is refused"
     with pytest.raises(cc.CausalContextError):
         cc.discover(soil(60), "soil", **{entry.name: WRONG[entry.name]})
+
+
+CHECKS = {"__post_init__", "_check_used"}
+"""Functions of `Options` that refuse values; to read an option there is not to use it."""
+
+
+def read_names() -> set[str]:
+    """The attributes that the package reads of an object of options, outside of their checks."""
+    names = set()
+    for path in (ROOT / "src" / "causalcontext").rglob("*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        of_options = {"options", "chosen", "wanted"}
+        if path.name == "options.py":
+            of_options.add("self")
+        checks = (
+            node
+            for node in ast.walk(tree)
+            if isinstance(node, ast.FunctionDef) and node.name in CHECKS
+        )
+        checked = {id(node) for check in checks for node in ast.walk(check)}
+        names |= {
+            node.attr
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Attribute)
+            and isinstance(node.value, ast.Name)
+            and node.value.id in of_options
+            and id(node) not in checked
+        }
+    return names
+
+
+READ = read_names()
+
+
+@pytest.mark.parametrize("entry", fields(Options), ids=lambda entry: entry.name)
+def test_an_option_of_discover_is_read(entry):
+    assert entry.name in READ, f"nothing reads options.{entry.name}: it would be ignored"
 
 
 @pytest.mark.parametrize("name", ENTRIES)

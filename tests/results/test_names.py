@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import causalcontext as cc
-from causalcontext.results.contexts import PUBLIC
+from causalcontext.results.contexts import PUBLIC, WITH_CUT, WITH_LAGS
 from causalcontext.results.old_names import OLD_NAMES
 
 
@@ -26,19 +26,32 @@ def lagged():
     return cc.discover(table, context="soil", lags=1, method="pc-ac")
 
 
-def test_a_result_lists_the_names_for_users(soil):
-    listed = [name for name in dir(soil) if not name.startswith("_")]
-    assert listed == sorted(PUBLIC)
-    assert len(listed) <= 37
-    assert all(hasattr(type(soil), name) or name in vars(soil) for name in PUBLIC)
+EVERY = (*PUBLIC, *WITH_LAGS, *WITH_CUT)
+
+
+def listed(result):
+    return [name for name in dir(result) if not name.startswith("_")]
+
+
+def test_a_result_lists_the_names_for_users(soil, lagged):
+    assert listed(soil) == sorted(PUBLIC)
+    assert len(PUBLIC) <= 31
+    assert listed(lagged) == sorted((*PUBLIC, *WITH_LAGS))
+    assert all(hasattr(type(soil), name) or name in vars(soil) for name in EVERY)
+
+
+def test_a_result_with_a_cut_lists_it():
+    table = cc.examples.soil_moisture(400, seed=1).drop(columns="soil")
+    cut = cc.discover(table, cc.threshold("precipitation", "best"), method="score-ac")
+    assert listed(cut) == sorted((*PUBLIC, *WITH_CUT))
 
 
 def test_the_reference_lists_the_same_names():
     page = (Path(__file__).parents[2] / "docs" / "api.rst").read_text(encoding="utf-8")
     members = re.search(r"autoclass:: ContextGraphs\n   :members: (.*)\n", page)[1].split(", ")
-    attributes = {"names", "contexts", "graphs", "warnings", "notes", "complete", "settings"}
-    assert set(PUBLIC) - set(members) == attributes | {"data", "left_out"}
-    assert set(members) <= set(PUBLIC)
+    attributes = {"names", "contexts", "graphs", "warnings", "notes", "complete"}
+    assert set(EVERY) - set(members) == attributes | {"data", "left_out"}
+    assert set(members) <= set(EVERY)
 
 
 def test_a_context_gives_its_graph(soil):

@@ -54,7 +54,12 @@ def test_the_kinds_of_responses_are_those_of_the_file():
     assert line in inspect.getsource(fit_arrays), "enter a new kind in KINDS here"
 
 
-@pytest.mark.parametrize("kind", ["ORDERED", "HURDLE"])
+def test_kinds_of_responses_have_the_same_numbers_in_both_languages():
+    text = (HEADERS / "fit_arrays.hpp").read_text(encoding="utf-8")
+    assert f"enum {{ {', '.join(KINDS)} }};" in text, "enter the kind in src/kernels/fit_arrays.hpp"
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ("NUMBER", "CLASS")])
 def test_a_kind_has_a_likelihood_of_its_own(kind):
     text = (HEADERS / "fits.hpp").read_text(encoding="utf-8")
     assert f"kind == {kind}" in text, "choose its likelihood in best_of_sets"

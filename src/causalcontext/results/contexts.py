@@ -64,15 +64,18 @@ if TYPE_CHECKING:
 
 
 PUBLIC = (
-    *("names", "context", "contexts", "graphs", "union", "labeled_union", "cut", "left_out"),
-    *("warnings", "notes", "complete", "method", "settings", "data"),
+    *("names", "context", "contexts", "graphs", "union", "labeled_union", "left_out"),
+    *("warnings", "notes", "complete", "method", "data"),
     *("edges", "labels", "tests", "scores", "explain", "changes", "flagged_cells"),
     *("mechanisms", "effects", "predict_intervention", "with_graphs"),
     *("diagnose", "stability", "second_opinion", "probabilities"),
-    *("reads", "windows", "slopes", "summary"),
     *("plot", "plot_mechanism", "report", "save"),
 )
-"""The names of a result for users, and what `dir` lists; all else is for the package."""
+"""The names of every result for users, and what `dir` lists; all else is for the package."""
+WITH_LAGS = ("reads", "windows", "slopes", "summary")
+"""The names for users that a result has besides after a search with lags."""
+WITH_CUT = ("cut",)
+"""The name for users that a result has besides where a cut was looked for."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,12 +201,23 @@ class ContextGraphs(EffectMethods):
             if name in OLD_NAMES:
                 return value_of_old_name(self, name)
             raise AttributeError(
-                f"a result has no {name!r}{did_you_mean(name, PUBLIC)}", name=name, obj=self
+                f"a result has no {name!r}{did_you_mean(name, self._names_for_users())}",
+                name=name,
+                obj=self,
             )
 
     def __dir__(self) -> list[str]:
         """The names for users; what the parts of the package read besides is not listed."""
-        return [*PUBLIC, *(name for name in super().__dir__() if name.startswith("_"))]
+        private = (name for name in super().__dir__() if name.startswith("_"))
+        return [*self._names_for_users(), *private]
+
+    def _names_for_users(self) -> tuple[str, ...]:
+        """The public names that say something about this result."""
+        return (
+            *PUBLIC,
+            *(WITH_LAGS if self.__dict__.get("series") is not None else ()),
+            *(WITH_CUT if self.__dict__.get("cuts") else ()),
+        )
 
     @property
     def final(self) -> bool:
