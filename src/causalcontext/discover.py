@@ -32,7 +32,12 @@ from causalcontext.reading.tasks import search_task
 from causalcontext.results.assembly import assembled, labels_note
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.cut import CUT
-from causalcontext.results.finish import compared, finished, with_same_answers
+from causalcontext.results.finish import (
+    compared,
+    finished,
+    with_same_answers,
+    with_words_about_rows,
+)
 from causalcontext.results.outcome import Outcome
 from causalcontext.screening.thin_levels import scan_without_thin_levels
 from causalcontext.settings import SHORTEST_LIMIT
@@ -160,9 +165,9 @@ def discover(
     if not result.final and not is_over:
         raise InterruptedSearch(result)
     # The checks cost less than a tenth of a search by scores, but as much as one by tests, which
-    # then asks later.
+    # then asks later, but for those of rows.
     looks_at_once = result.evidence is not None or chosen.method_name == AUTO
-    return finished(result) if looks_at_once else compared(result)
+    return finished(result) if looks_at_once else compared(with_words_about_rows(result))
 
 
 def _searched(task: Task, options: Options, progress: bool | Advance) -> tuple[Outcome, bool]:

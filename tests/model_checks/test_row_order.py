@@ -127,6 +127,16 @@ def test_rows_that_depend_are_told_with_all_their_columns(made: Callable[[int], 
         assert set(dependent(made(seed))) == {*"ABCDE"}, seed
 
 
+@pytest.mark.parametrize("method", ["pc-ac", "fci-ac"])
+def test_a_search_by_tests_tells_of_dependent_rows_at_once(method: str) -> None:
+    told = cc.discover(households(0), None, method=method).warnings
+    assert any("depend on the rows before them" in words for words in told)
+    result = cc.discover(households(0), None, method=method)
+    result.diagnose()
+    assert len(set(result.cautions)) == len(result.cautions)
+    assert cc.discover(independent(0), None, method=method).warnings == ()
+
+
 def test_shuffled_rows_that_depended_are_not_told():
     for seed in range(3):
         assert dependent(households(seed).sample(frac=1.0, random_state=seed)) == (), seed

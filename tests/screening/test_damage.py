@@ -58,6 +58,26 @@ def carried(table, seed):
     return table.assign(B=table["B"].mask(some(seed, 0.1, len(table))).ffill().bfill())
 
 
+def interpolated(table, seed):
+    return table.assign(B=table["B"].mask(some(seed, 0.1, len(table))).interpolate().bfill())
+
+
+def interpolated_block(table, seed):
+    lost = (np.arange(len(table)) >= 200) & (np.arange(len(table)) < 240)
+    return table.assign(B=table["B"].mask(lost).interpolate())
+
+
+def half_coarse(table, seed):
+    return table.assign(
+        B=table["B"].mask(some(seed, 0.5, len(table)), 8 * (table["B"] / 8).round())
+    )
+
+
+def read_again(table, seed):
+    noise = 0.04 * table["B"].std() * np.random.default_rng(seed).standard_normal(len(table))
+    return table.assign(again=table["B"] + noise)
+
+
 def likert_with_refusals(table, seed):
     item = np.clip(np.round(3 + (table["B"] - 60) / 10), 1, 5)
     return table.assign(item=item.mask(some(seed, 0.04, len(table)), 9))
@@ -103,6 +123,8 @@ MENDED = {
     "rounded imputed means": (DamageKind.IMPUTED, with_means(digits=2), None),
     "means of contexts": (DamageKind.IMPUTED, with_means(group=True), None),
     "carried forward": (DamageKind.CARRIED, carried, None),
+    "interpolated": (DamageKind.INTERPOLATED, interpolated, None),
+    "an interpolated block": (DamageKind.INTERPOLATED, interpolated_block, 560),
     "means taken before cells were lost": (
         DamageKind.IMPUTED,
         lambda table, seed: with_cells("B", table["B"].mean(), 0.1)(table, seed),
@@ -168,6 +190,8 @@ TOLD = {
         "B",
         lambda table, seed: table.assign(B=8 * (table["B"] / 8).round()),
     ),
+    "half rounded": (DamageKind.HEAPED, "B", half_coarse),
+    "read twice": (DamageKind.READ_TWICE, "again", read_again),
     "centred": (
         DamageKind.STANDARDISED,
         "B",
@@ -254,6 +278,17 @@ def test_rows_of_means_of_a_context_are_found_among_its_rows():
     assert found is not None
     np.testing.assert_array_equal(np.flatnonzero(found.rows), [icu, 601])
     assert "the means of the other rows of their context" in found.words
+
+
+@pytest.mark.parametrize("value", [1e9, np.inf, np.nan])
+@pytest.mark.parametrize("rows", [1, 30, 590])
+def test_rows_of_huge_and_missing_numbers_are_no_summaries(value, rows):
+    """Beside a number that is far away all others are within a small part of the deviation."""
+    table = table_of(0)
+    for name in "ABCD":
+        table.loc[:rows, name] = value
+    data = read_table(table, "R")
+    assert rows_of_summaries(data, number_columns(data)) is None
 
 
 def test_rows_near_all_means_are_no_summaries_where_columns_say_the_same():

@@ -364,3 +364,28 @@ def test_weights_and_fallbacks_are_there_beside_drawn_cells():
     turns = table.assign(R=np.where(np.arange(600) % 2, "a", "b"))
     found = cc.discover(turns, "R", lags=1, method="fci-ac", missing="model", max_given=1)
     assert any(note.startswith("the context at time t alone chooses rows") for note in found.notes)
+
+
+def test_a_context_that_ends_too_few_windows_is_left_out_and_told():
+    """The windows that hold such a value are lost, as those with a missing context are."""
+    rng = np.random.default_rng(0)
+    rows = 500
+    x, y = np.zeros(rows), np.zeros(rows)
+    regime = np.where((np.arange(rows) // 25) % 2 == 0, "dry", "wet").astype(object)
+    for t in range(1, rows):
+        x[t] = 0.5 * x[t - 1] + rng.standard_normal()
+        y[t] = (0.9 if regime[t] == "dry" else 0.1) * x[t - 1] + rng.standard_normal()
+    regime[[50, 200, 350]] = "flood"
+    table = pd.DataFrame({"X": x, "Y": y, "R": regime})
+    result = cc.discover(table, "R", lags=1)
+    without = cc.discover(
+        table.assign(R=table["R"].where(table["R"] != "flood")), "R", lags=1, missing="windows"
+    )
+    assert "R = 'flood' has 3 rows, too few to say anything" in result.warnings[0]
+    assert set(result.contexts) == {"dry", "wet", "flood"}
+    assert result.windows.used == rows - 1 - 6
+    for value in ("dry", "wet"):
+        np.testing.assert_array_equal(
+            result.graphs[value].endpoints, without.graphs[value].endpoints
+        )
+    assert result["flood"].edges == result.union.edges

@@ -95,6 +95,21 @@ def check_residuals(
     return tuple(violation for violation in (*violations, *alike) if violation.kind in kinds)
 
 
+def rows_are_alike(fit: Residuals) -> bool:
+    """True if the residuals of some response depend on those of rows near them, or of the same
+    group, as clearly as a violation does.
+    """
+    assert fit.order is not None
+    count = len(fit.left)
+    near = np.nan_to_num(row_dependence(fit.left, fit.order, fit.column))
+    groups = np.nan_to_num(group_dependence(fit.left, fit.order))
+    return any(
+        bool(_beyond(sizes, CLEAR_LAG, sizes.size, count, ROW_CHECK_LEVEL).any())
+        for sizes in (near, groups)
+        if sizes.size
+    )
+
+
 def least(fits: Sequence[Statistics]) -> Statistics:
     """The statistics, one by one, of the fit of the same responses that contradicts least."""
     nearest = []

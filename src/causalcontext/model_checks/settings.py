@@ -11,7 +11,7 @@ or independent (tests/model_checks/test_row_order.py has some of each kind).
 
 from __future__ import annotations
 
-CHECK_LEVEL = 0.01
+CHECK_LEVEL = 0.001
 """The significance level of a check of a whole table (a probability), over all comparisons."""
 
 ROW_CHECK_LEVEL = 0.001

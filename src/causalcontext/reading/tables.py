@@ -11,7 +11,7 @@ import numpy as np
 
 from causalcontext.ci_tests.protocol import IndependenceTest
 from causalcontext.data import as_written, indicators
-from causalcontext.data.dataset import Dataset, with_normal_scores, without_columns
+from causalcontext.data.dataset import Dataset, only_cells, with_normal_scores, without_columns
 from causalcontext.data.frames import numbered
 from causalcontext.data.indicators import split_context, with_functions
 from causalcontext.data.scan import Scan
@@ -23,6 +23,7 @@ from causalcontext.data.tables import columns_of_table, eager_frame, read_table,
 from causalcontext.errors import OptionError, check_are_columns
 from causalcontext.knowledge import Knowledge
 from causalcontext.options import Options
+from causalcontext.results.few_rows import ThinLevels
 from causalcontext.screening.cells import POINT
 from causalcontext.screening.screen import (
     Asked,
@@ -33,6 +34,7 @@ from causalcontext.screening.screen import (
     screened_data,
     screened_table,
 )
+from causalcontext.screening.thin_levels import thin_among_windows
 from causalcontext.timeseries.windows import SeriesWindows, read_windows
 
 
@@ -51,11 +53,14 @@ def read_and_screened(
 
 def read_with_lags(
     table: Any, context: Any, options: Options, names: Sequence[str] | None, test: IndependenceTest
-) -> tuple[SeriesWindows, Screening]:
-    """The windows of a table whose rows follow each other in time, and what was left out of it.
+) -> tuple[SeriesWindows, Screening, ThinLevels | None]:
+    """The windows of a table whose rows follow each other in time, what was left out of it, and the
+    values of the context that end too few windows.
 
-    Columns that order the rows (`time`, `units`) are taken out before others are read. With means
-    of units, columns that are constant in every unit are left out: nothing of them remains.
+    The rows of such values stay, since those beside them would follow each other without them, but
+    their context is missing, so that no window holds them. Columns that order the rows (`time`,
+    `units`) are taken out before others are read. With means of units, columns that are constant in
+    every unit are left out: nothing of them remains.
     """
     series = options.series
     assert series is not None
@@ -79,7 +84,14 @@ def read_with_lags(
     if series.missing == "raise" and complete:  # damaged cells alone are missing
         series = replace(series, missing="windows")
     data = with_normal_scores(data) if sees_normal_scores(options) else data
-    return read_windows(data, columns, series, test), screening
+    windows = read_windows(data, columns, series, test)
+    thin = thin_among_windows(data, windows.of_contexts)
+    if thin is None or thin.untested:
+        return windows, screening, None
+    kept = [cell for cell, value in enumerate(data.values) if value not in thin.values]
+    if series.missing == "raise":  # the context alone is missing
+        series = replace(series, missing="windows")
+    return read_windows(only_cells(data, kept), columns, series, test), screening, thin
 
 
 def _is_complete(data: Dataset) -> bool:

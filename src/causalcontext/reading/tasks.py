@@ -167,8 +167,9 @@ def _windows_to_search(
     scanned: Scan | None,
 ) -> Task:
     """The task of a search on windows, of a table in memory or of a scan."""
+    thin = None
     if scanned is None:
-        windows, screening = read_with_lags(table, context, options, names, test)
+        windows, screening, thin = read_with_lags(table, context, options, names, test)
     else:
         windows = scanned_with_lags(scanned, context, options, test)
         screening = Screening(scanned.left_out)
@@ -178,7 +179,7 @@ def _windows_to_search(
     task = windows_task(
         windows, settings, _score_options(options), options.threads, Watch(nobody), known
     )
-    return replace(task, screening=screening)
+    return replace(task, screening=screening, thin=thin)
 
 
 def settings_of(options: Options, test: IndependenceTest, context: object) -> Settings:

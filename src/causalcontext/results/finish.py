@@ -2,7 +2,8 @@
 
 Tables then read it. After every search these are the differences between the contexts; after a
 search by scores also the model checks, and all that speaks against a claim. The model checks take
-as long as a search by tests, which leaves them to questions.
+as long as a search by tests, which leaves them to questions, but for whether rows depend on each
+other: nothing that was tested may be believed then.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING
 from causalcontext.results.changes import compare_contexts
 from causalcontext.results.kept import answers_of, with_answers
 from causalcontext.results.settings import COMPARED_AT_ONCE
-from causalcontext.results.violations import violations_of
+from causalcontext.results.violations import violations_of, words_about_rows
 
 if TYPE_CHECKING:
     from causalcontext.results.contexts import ContextGraphs
@@ -26,6 +27,14 @@ def finished(result: ContextGraphs) -> ContextGraphs:
     violations_of(result)
     checked = with_answers(replace(result, warnings=result.cautions), answers_of(result))
     return compared(checked)
+
+
+def with_words_about_rows(result: ContextGraphs) -> ContextGraphs:
+    """The result of a search by tests, with a warning where rows depend on each other."""
+    words = words_about_rows(result.searched)
+    if not words:
+        return result
+    return with_answers(replace(result, warnings=(*result.warnings, *words)), answers_of(result))
 
 
 def compared(result: ContextGraphs) -> ContextGraphs:

@@ -16,7 +16,7 @@ from causalcontext.data.dataset import Dataset, with_normal_scores
 from causalcontext.data.sufficient_statistics import drop_empty_cells
 from causalcontext.errors import listed
 from causalcontext.graphs.endpoints import Endpoints
-from causalcontext.model_checks.linear_fits import check_table
+from causalcontext.model_checks.linear_fits import check_rows, check_table
 from causalcontext.model_checks.violations import (
     CURVES,
     KINDS,
@@ -74,6 +74,23 @@ def check_words(result: ContextGraphs) -> tuple[str, ...]:
     )
 
 
+def words_about_rows(result: ContextGraphs) -> tuple[str, ...]:
+    """The sentences on rows that depend on each other, after a search by tests of a table in
+    memory; the checks that are not about rows wait for `diagnose()`.
+    """
+    if result.rows is None or not result.final:
+        return ()
+    endpoints = np.stack([result.graphs[value].endpoints for value in result.contexts])
+    found = check_rows(_as_searched(result, _in_scores(result, result.rows)), endpoints)
+    facts = advice_facts(result)
+    return tuple(sentence(violation, result.context is not None, facts) for violation in found)
+
+
+def _in_scores(result: ContextGraphs, data: Dataset) -> Dataset:
+    """The table as the search saw it, by normal scores where it did."""
+    return with_normal_scores(data) if by_ranks(result) else data
+
+
 def advice_facts(result: ContextGraphs) -> AdviceFacts:
     """The methods and options that advice need not name, since the search had them."""
     options = [("test", result.settings.test), ("method", result.settings.method)]
@@ -109,7 +126,7 @@ def find_violations(result: ContextGraphs) -> tuple[Violation, ...]:
         kinds -= {ROWS}
     if data is None:
         return ()
-    data = _as_searched(result, with_normal_scores(data) if by_ranks(result) else data)
+    data = _as_searched(result, _in_scores(result, data))
     return tuple(violation for violation in check_table(data, endpoints) if violation.kind in kinds)
 
 

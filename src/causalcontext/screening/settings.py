@@ -822,6 +822,17 @@ MEAN_WITHIN = 1e-6
 ROUNDED_MEAN_WITHIN = 0.05
 """The distance of a rounded mean from the true one (standard deviations). Chosen, not measured."""
 
+LARGEST_STEP_OF_INTERPOLATED = 1e-3
+"""The smallest distance of two values of a column whose midpoints are looked at (standard
+deviations): on a grid, values lie midway between others by chance. Chosen, not measured."""
+
+ROUNDING_OF_A_MIDPOINT = 1e-12
+"""The distance of an interpolated value from the midpoint (relative): rounding of numbers."""
+
+ROWS_APART = (7, 11)
+"""Rows before and after a cell whose mean tells how often a value lies midway by chance (rows):
+uneven, since blocks of interpolated values lie midway at any even distance."""
+
 FEWEST_CELLS_CARRIED = 10
 """Cells that repeat the row before (cells), and rows of a context before it is constant. Chosen,
 not measured."""
@@ -861,6 +872,24 @@ LEAST_STEP_OF_COARSE_ROUNDING = 0.4
 """The step of rounded numbers from which on they are told (standard deviations). At 0.5 half of the
 claims are lost, and at 1 an interval of an effect covers the truth in 1 of 8 tables of straight
 lines; finer steps were not measured (2026-11-18)."""
+
+LEAST_SHARE_OF_HEAPS = 0.2
+"""Rows whose values lie on a coarse grid in a column of finer ones, from which on that is told (a
+share of rows). Chosen, not measured."""
+
+TIMES_OFTENER_OF_HEAPS = 5.0
+"""Times that values of the grid occur oftener than others (a ratio). Chosen, not measured."""
+
+FEWEST_HEAPS = 3
+"""Values of such a grid (values): one is a repeated value, two may be states."""
+
+LARGEST_SHARE_HALFWAY = 0.25
+"""Rows halfway between the values of such a grid by those on it (a ratio): with more of them the
+grid is finer. Of whole numbers around tens, a tenth of the others end in a five. Not measured."""
+
+LARGEST_DIFFERENCE_OF_READINGS = 0.1
+"""The distance of two readings of one thing that are told and stay (standard deviations); nearer
+than `LARGEST_DIFFERENCE_OF_MEASUREMENTS` one of them is left out. Chosen, not measured."""
 
 FEWEST_VALUES_OF_A_ROUNDED_NUMBER = 6
 """Different values of a rounded number; with fewer a column is taken for ordered levels (values).

@@ -22,6 +22,7 @@ from causalcontext.data.scan import Scan
 from causalcontext.data.sufficient_statistics import with_some_cells
 from causalcontext.data.tables import eager_frame
 from causalcontext.kernels.arrays import Bools, Ints
+from causalcontext.kernels.limits import SPARE_ROWS
 from causalcontext.results.few_rows import ThinLevels
 from causalcontext.screening.settings import FEW_ROWS_OF_A_LEVEL, FEWEST_ROWS_OF_A_LEVEL
 
@@ -34,7 +35,17 @@ def thin_levels(data: Dataset, missing: str = "raise") -> ThinLevels | None:
     """
     if not data.contexts.positions:
         return None
-    return _found(data, _rows_of_cells(data, missing))
+    rows = _rows_of_cells(data, missing)
+    return _found(data, rows, is_thin(rows))
+
+
+def thin_among_windows(data: Dataset, windows: Ints) -> ThinLevels | None:
+    """The values of the one context that end fewer windows, shape (contexts,), than a regression
+    needs; None if all end enough, or none does, or there are several contexts.
+    """
+    if len(data.contexts.positions) != 1:
+        return None
+    return _found(data, windows, windows < SPARE_ROWS + 2)
 
 
 def scan_without_thin_levels(scanned: Scan) -> tuple[Scan, ThinLevels | None]:
@@ -46,7 +57,7 @@ def scan_without_thin_levels(scanned: Scan) -> tuple[Scan, ThinLevels | None]:
     """
     data = scanned.data
     rows = scanned.statistics.moments.rows
-    thin = _found(data, rows) if data.contexts.positions else None
+    thin = _found(data, rows, is_thin(rows)) if data.contexts.positions else None
     if thin is None or thin.untested:
         return scanned, None
     kept = np.array([value not in thin.values for value in data.values])
@@ -60,14 +71,13 @@ def scan_without_thin_levels(scanned: Scan) -> tuple[Scan, ThinLevels | None]:
     return replace(scanned, data=sample, statistics=statistics, rows=left, blocks=blocks), thin
 
 
-def _found(data: Dataset, rows: Ints) -> ThinLevels | None:
-    """The levels with too few of these rows; None if there are none, or no others.
+def _found(data: Dataset, rows: Ints, thin: Bools) -> ThinLevels | None:
+    """The levels with too few rows; None if there are none, or no others.
 
-    `rows` has the number of rows of every combination of the values of the contexts, shape
-    (contexts,). A context variable that has a single value among those that stay is no context any
-    more; such variables are named, with their position.
+    `thin`, shape (contexts,), is true for these, and `rows` has the number of rows of every
+    combination of the values of the contexts. A context variable that has a single value among
+    those that stay is no context any more; such variables are named, with their position.
     """
-    thin = is_thin(rows)
     if not thin.any() or thin.all():
         return None
     kept = [cell for cell, out in zip(data.contexts.cells, thin, strict=True) if not out]

@@ -371,11 +371,16 @@ class SeriesWindows:
             codes = self.series.codes[ends if self.sample is None else ends[self._half(ends)]]
         return tuple(np.bincount(codes, minlength=len(self.data.values)).tolist())
 
+    @property
+    def of_contexts(self) -> Ints:
+        """The windows that end in every context, shape (contexts,)."""
+        return np.bincount(self.all_windows.codes[:, 0], minlength=self.all_windows.contexts)
+
     def check(self, tested: bool = True) -> None:
         """Return if there are enough windows for tests or for scores, and none of their columns is
         constant.
         """
-        rows = np.bincount(self.all_windows.codes[:, 0], minlength=self.all_windows.contexts)
+        rows = self.of_contexts
         if tested and self.of_all is not None:
             rows = np.array(self.of_all.rows(self.options.lags))
         sampled = self.of_all is not None and not tested

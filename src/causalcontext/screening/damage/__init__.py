@@ -41,6 +41,7 @@ FINDERS = (
     cells.slips,
     cells.imputed_means,
     cells.carried_forward,
+    cells.interpolated,
     *SCALES,
     duplicates.near_copies_of_rows,
 )
@@ -51,10 +52,15 @@ FINDERS_OF_SERIES = (
     cells.slips,
     cells.imputed_means,
     cells.carried_forward,
+    cells.interpolated,
     *SCALES_OF_SERIES,
 )
 """The looks at rows that follow each other: copies of rows and the spread of amounts are of time.
 What repeats the row before is told and stays, since prices and rates stand still, too."""
+
+
+STAND_STILL = (DamageKind.CARRIED, DamageKind.INTERPOLATED)
+"""Cells of a series that are told and stay."""
 
 
 class Mended(NamedTuple):
@@ -149,7 +155,7 @@ def mended_series(
         damaged = union_of(list(finding.cells.values()), data.n_rows)
         windows = lost | _in_windows(damaged, lags)
         too_many = missing == "raise" and windows.mean() > LARGEST_SHARE_LEFT_OUT_FOR_CELLS
-        as_missing = not (keep or too_many or finding.kind is DamageKind.CARRIED)
+        as_missing = not (keep or too_many or finding.kind in STAND_STILL)
         if as_missing:
             data = _with_missing(data, finding)
             lost = windows

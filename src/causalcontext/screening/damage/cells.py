@@ -1,5 +1,5 @@
-"""Cells that are no measurements: codes for missing values, imputed means, values carried forward,
-a slip of the pen.
+"""Cells that are no measurements: codes for missing values, imputed means, values carried forward
+or interpolated, a slip of the pen.
 
 They share a value that occurs far more often than its neighbours do, or lie far away from all
 others. Such cells are taken for missing.
@@ -52,6 +52,7 @@ from causalcontext.screening.settings import (
     LARGEST_SHARE_OF_A_NEAR_CODE,
     LARGEST_SHARE_OF_SLIPS,
     LARGEST_STEP_OF_A_FINE_NUMBER,
+    LARGEST_STEP_OF_INTERPOLATED,
     LEAST_DEVIATIONS_OF_A_NEAR_CODE,
     LEAST_RANGES_AWAY,
     LEAST_RANGES_OF_ONE_SLIP,
@@ -68,6 +69,8 @@ from causalcontext.screening.settings import (
     NEIGHBOURS_OF_A_CODE,
     ON_GRID_WITHIN,
     ROUNDED_MEAN_WITHIN,
+    ROUNDING_OF_A_MIDPOINT,
+    ROWS_APART,
     VALUES_BESIDE_A_CODE,
 )
 
@@ -526,6 +529,56 @@ def carried_forward(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage 
     return _cells(DamageKind.CARRIED, data, cells, words, KEEP_CELLS)
 
 
+def interpolated(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage | None:
+    """The cells that lie midway between the rows beside them, in fine numbers where hardly any
+    other three rows lie on a line; None without any.
+
+    Columns of a grid are not looked at, since steps repeat there, nor sorted ones, nor those that
+    mostly run straight, as a clock does.
+    """
+    if data.n_rows <= sum(ROWS_APART):
+        return None
+    cells = {}
+    for column in numbers:
+        if column.step > LARGEST_STEP_OF_INTERPOLATED * float(column.some.std()):
+            continue
+        midway = _midway(column.values, 1, 1)
+        count = int(midway.sum())
+        apart = int(_midway(column.values, *ROWS_APART).sum())
+        enough = _fewest_carried(data) <= count <= LARGEST_SHARE_CARRIED * data.n_rows
+        if enough and apart <= LARGEST_SHARE_ELSEWHERE * count and _turns(column.values):
+            cells[column.position] = midway
+    words = (
+        f"cells of {_with_shares(data, cells)} lie on a line with the rows beside them, and hardly"
+        " any others do: interpolated values are no data"
+    )
+    return _cells(DamageKind.INTERPOLATED, data, cells, words, KEEP_CELLS)
+
+
+def _midway(values: Floats, before: int, after: int) -> Bools:
+    """True for the cells that are the mean of the cells so many rows before and after, which
+    differ.
+    """
+    inner = slice(before, len(values) - after)
+    first = values[: len(values) - before - after]
+    last = values[before + after :]
+    cells = np.zeros(len(values), dtype=bool)
+    with np.errstate(invalid="ignore"):  # missing and infinite cells
+        bend = np.abs(values[inner] - 0.5 * (first + last))
+        scale = np.maximum(np.abs(first), np.abs(last))
+        close = np.isfinite(scale) & (bend <= ROUNDING_OF_A_MIDPOINT * scale)
+        cells[inner] = close & (first != last)
+    return cells
+
+
+def _turns(values: Floats) -> bool:
+    """True if a column rises and falls from row to row, as one that is not sorted does."""
+    measured = values[np.isfinite(values)]
+    differences = np.diff(measured[:FIRST_ROWS_OF_RUNS])
+    share = min(float(np.mean(differences > 0.0)), float(np.mean(differences < 0.0)))
+    return share > LEAST_SHARE_OF_TURNS
+
+
 def _fewest_carried(data: Dataset) -> float:
     """The number of cells that repeat the row before, from which on they are told."""
     return max(FEWEST_CELLS_CARRIED, LEAST_REPEATED_SHARE * data.n_rows)
@@ -598,4 +651,5 @@ FINDERS: tuple[Callable[[Dataset, tuple[NumberColumn, ...]], Damage | None], ...
     slips,
     imputed_means,
     carried_forward,
+    interpolated,
 )

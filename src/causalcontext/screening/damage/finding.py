@@ -29,9 +29,12 @@ class DamageKind(StrEnum):
     FAR = "a heap far away"
     IMPUTED = "imputed means"
     CARRIED = "values carried forward"
+    INTERPOLATED = "interpolated values"
     REPEATED = "one value repeated"
     CAP = "cap at a limit"
     ROUNDED = "coarse rounding"
+    HEAPED = "some values rounded coarsely"
+    READ_TWICE = "two readings of one thing"
     STANDARDISED = "standardised within contexts"
     LOGARITHM = "amounts that want a logarithm"
 

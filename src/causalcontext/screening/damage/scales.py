@@ -1,5 +1,5 @@
 """Columns whose scale hides what is to be found: capped, coarsely rounded, standardised within
-contexts, amounts.
+contexts, amounts, read twice.
 
 Nothing can be done about them without the user, so they are told, and differences between contexts
 that the scale may make are not claimed.
@@ -25,18 +25,25 @@ from causalcontext.screening.damage.finding import (
 from causalcontext.screening.left_out import DoubtfulScale
 from causalcontext.screening.settings import (
     FEWEST_EFFECTIVE_VALUES,
+    FEWEST_HEAPS,
     FEWEST_REPEATED_CELLS,
     FEWEST_ROWS_OF_A_STANDARDISED_CONTEXT,
     FEWEST_VALUES_OF_A_ROUNDED_NUMBER,
     LARGEST_DIFFERENCE_OF_CENTRED,
+    LARGEST_DIFFERENCE_OF_READINGS,
     LARGEST_DIFFERENCE_OF_STANDARDISED,
     LARGEST_GAP_BESIDE_A_LIMIT,
+    LARGEST_SHARE_HALFWAY,
+    LARGEST_STEP_OF_A_FINE_NUMBER,
+    LEAST_MEAN_OF_MEASUREMENTS,
     LEAST_REPEATED_SHARE,
     LEAST_SHARE_OF_A_DOUBTFUL_CAP,
+    LEAST_SHARE_OF_HEAPS,
     LEAST_STEP_OF_COARSE_ROUNDING,
     LEAST_TIMES_OFTENER,
     MOST_COLUMNS_OF_A_SENTENCE,
     ON_GRID_WITHIN,
+    TIMES_OFTENER_OF_HEAPS,
 )
 
 
@@ -214,6 +221,103 @@ def coarse_rounding(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage 
     return Damage(DamageKind.ROUNDED, tuple(names), 1.0, words, doubtful=doubtful)
 
 
+def heaped(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage | None:
+    """Columns some of whose values lie on a grid of large steps, and the others between; None
+    without any.
+
+    The values of the grid are those that are far more frequent than others.
+    """
+    parts = []
+    names = []
+    for column in numbers:
+        frequent = column.counts >= np.maximum(
+            TIMES_OFTENER_OF_HEAPS * np.median(column.counts), TIMES_OFTENER_OF_HEAPS
+        )
+        share = float(column.counts[frequent].sum()) / len(column.some)
+        if column.declared or frequent.sum() < FEWEST_HEAPS or share < LEAST_SHARE_OF_HEAPS:
+            continue
+        deviation = float(column.some.std())
+        steps = np.diff(column.distinct[frequent])
+        step = float(steps.min())
+        fine = column.step <= LARGEST_STEP_OF_A_FINE_NUMBER * deviation
+        even = np.abs(steps / step - np.round(steps / step)).max() <= ON_GRID_WITHIN
+        between = (column.distinct - column.distinct[frequent][0]) / step
+        halfway = np.abs(between - np.floor(between) - 0.5) <= ON_GRID_WITHIN
+        finer = column.counts[halfway].sum() > LARGEST_SHARE_HALFWAY * column.counts[frequent].sum()
+        if step >= LEAST_STEP_OF_COARSE_ROUNDING * deviation and fine and even and not finer:
+            parts.append(
+                f"{percent(share)} of {column.name} (steps of {step:.3g},"
+                f" {step / deviation:.1f} standard deviations)"
+            )
+            names.append(column.name)
+    if not parts:
+        return None
+    words = (
+        f"coarse rounding of {listed(parts, MOST_COLUMNS_OF_A_SENTENCE, 'column')}, and none of the"
+        " other values: links beside these numbers may be false, and effects too small; use finer"
+        " numbers if there are any"
+    )
+    subject = listed(names, MOST_COLUMNS_OF_A_SENTENCE)
+    doubtful = DoubtfulScale(
+        tuple(names),
+        ("edge", "slope", "level"),
+        f"coarse rounding of some values of {subject} makes effects too small, and gives a part of"
+        " them to what goes along with these numbers",
+        near=True,
+        as_causes=True,
+    )
+    return Damage(DamageKind.HEAPED, tuple(names), 1.0, words, doubtful=doubtful)
+
+
+def read_twice(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage | None:
+    """Columns in the same units that differ by little, as two readings of one thing do; None
+    without any.
+
+    Nearer ones are functions of each other, of which one is left out. Columns in standard units
+    have the same mean and spread, whatever they measure, and are not looked at.
+    """
+    fine = [column for column in numbers if column.effective >= FEWEST_EFFECTIVE_VALUES]
+    pairs = []
+    for j, column in enumerate(fine):
+        for other in fine[:j]:
+            share = _difference(column.values, other.values)
+            if share < LARGEST_DIFFERENCE_OF_READINGS:
+                pairs.append((other.name, column.name, share))
+    if not pairs:
+        return None
+    parts = [
+        f"{first} and {second} ({100.0 * share:.0f} % of a standard deviation)"
+        for first, second, share in pairs
+    ]
+    words = (
+        f"columns in the same units hardly differ: {listed(parts, MOST_COLUMNS_OF_A_SENTENCE)}; if"
+        " they are readings of one thing, which of them a link belongs to cannot be told: leave one"
+        " of them out"
+    )
+    names = tuple(dict.fromkeys(name for pair in pairs for name in pair[:2]))
+    return Damage(DamageKind.READ_TWICE, names, 1.0, words)
+
+
+def _difference(value: Floats, other: Floats) -> float:
+    """The standard deviation of the difference of two columns in the same units, in those of the
+    second one; infinite where means or spreads say that the units or the things differ.
+    """
+    both = np.isfinite(value) & np.isfinite(other)
+    if both.sum() < FEWEST_EFFECTIVE_VALUES:
+        return np.inf
+    value = value[both]
+    other = other[both]
+    spread = float(other.std())
+    means = float(value.mean()), float(other.mean())
+    bound = LARGEST_DIFFERENCE_OF_READINGS * spread
+    alike = (
+        abs(means[0] - means[1]) < bound
+        and abs(float(value.std()) - spread) < bound
+        and min(map(abs, means)) >= LEAST_MEAN_OF_MEASUREMENTS * spread > 0.0
+    )
+    return float((value - other).std()) / spread if alike else np.inf
+
+
 def standardised_within(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage | None:
     """Columns whose means, or means and standard deviations, are the same in all contexts; None
     without two of them.
@@ -323,11 +427,21 @@ def _effective(counts: np.ndarray) -> float:
     return float(counts.sum()) ** 2 / float(np.sum(counts.astype(np.float64) ** 2))
 
 
-FINDERS = (caps, repeated_values, coarse_rounding, standardised_within, amounts)
+FINDERS = (
+    caps,
+    repeated_values,
+    coarse_rounding,
+    heaped,
+    standardised_within,
+    amounts,
+    read_twice,
+)
 KINDS = (
     DamageKind.CAP,
     DamageKind.REPEATED,
     DamageKind.ROUNDED,
+    DamageKind.HEAPED,
+    DamageKind.READ_TWICE,
     DamageKind.STANDARDISED,
     DamageKind.LOGARITHM,
 )

@@ -63,6 +63,7 @@ def rows_of_summaries(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damag
     if len(asked) < 2 or not 10 * FEWEST_ROWS_BESIDE_TOTALS <= rows <= MOST_ROWS_WITH_MEANS:
         return None
     values = np.array([column.values for column in asked])
+    values[~np.isfinite(values)] = np.nan
     kinds = _summaries_among(values, np.ones(rows, dtype=bool))
     of = dict.fromkeys(kinds, OF_ALL)
     contexts = len(data.contexts.cells)
@@ -111,20 +112,29 @@ def _summaries_among(values: Floats, inside: Bools) -> dict[int, str]:
     possible = _far_rows(own)
     for _ in range(TIMES_ASKED):  # a deviation below all values hides the lowest one at first
         possible |= _near_a_summary(own, ~possible)
-    if not possible.any() or possible.mean() > 1.0 / FEWEST_ROWS_BESIDE_TOTALS:
-        return {}
+        if not possible.any() or _are_many(possible):
+            return {}
     found = _improbable(own, possible)
     if not found:
         return {}
     possible = np.isin(np.arange(own.shape[1]), list(found))
     possible |= _near_a_summary(own, ~possible)
+    if _are_many(possible):
+        return {}
     return {int(within[row]): kind for row, kind in _improbable(own, possible).items()}
 
 
+def _are_many(possible: Bools) -> bool:
+    """True for so many rows that they are no summaries, but nearly all rows are where one is."""
+    return bool(FEWEST_ROWS_BESIDE_TOTALS * possible.sum() > len(possible))
+
+
 def _varies(values: Floats) -> bool:
-    """True if a column has enough values, more than two of them different."""
+    """True if a column has enough values, in half of the rows at least, more than two of them
+    different.
+    """
     measured = values[np.isfinite(values)]
-    enough = len(measured) >= 10 * FEWEST_ROWS_BESIDE_TOTALS
+    enough = 2 * len(measured) >= max(len(values), 20 * FEWEST_ROWS_BESIDE_TOTALS)
     return enough and len(np.unique(measured)) > 2
 
 
