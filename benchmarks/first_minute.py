@@ -88,7 +88,7 @@ def main() -> None:
 
 def _fresh(statements: str, python: Path) -> tuple[float, ...]:
     """The seconds of the import, of the first and of the second call of the last of some
-    statements, in a new process that knows nothing compiled.
+    statements, in a new process; versions that compiled their kernels find none compiled.
     """
     setup, _, call = statements.rpartition("; ")
     code = TIMED.format(setup=setup, call=call)

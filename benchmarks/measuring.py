@@ -116,7 +116,7 @@ class Versions:
             for table in tables:
                 path = Path(folder, "table.csv")
                 table.to_csv(path, index=False)
-                if not found:  # kernels are compiled and loaded
+                if not found:  # modules are imported, files are in the disk cache
                     self._seconds(path, options)
                 rounds = [self._seconds(path, options) for _ in range(repeats)]
                 found.append([min(each) for each in zip(*rounds, strict=True)])

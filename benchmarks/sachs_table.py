@@ -9,7 +9,7 @@ number of cells under every condition is known, and the rows are in that order: 
 the best place of every cut, which is where the distribution of all columns changes most, and prints
 how far it is from the place that the numbers say.
 
-Searches are timed by their processor time, once everything is compiled. The network of the article
+Searches are timed by their processor time. The network of the article
 is a yardstick, not the truth. `--alone` searches one condition at a time with score-ac, log scale,
 and counts its arrows that are found in their direction and against it.
 """

@@ -36,7 +36,7 @@ def peak() -> int:
 
 
 def measure(path: Path, lags: int) -> None:
-    """Scan and search; what compiling and importing take comes before."""
+    """Scan and search; what importing takes comes before."""
     cc.scan(
         iter([pa.table({name: np.random.default_rng(0).normal(size=300) for name in "XY"})]),
         lags=lags,

@@ -2,7 +2,7 @@
 BOSS beside it.
 
 Settings are the defaults (10, 4 or 1 random starts; undirected marks, evidence and residual checks
-included) unless said otherwise; kernels are compiled and cached before the first time that counts.
+included) unless said otherwise; one call comes before those that count.
 Tables have 1,000 rows, two contexts, and beyond 8 nodes an average degree of 3.5 with effects of .5
 to .9. Each time is a median over calls, by the clock and in processor seconds: on a machine that is
 busy with other work the second is the one to compare. BOSS is causal-learn's (`pip install

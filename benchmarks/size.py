@@ -49,7 +49,7 @@ def count(frame, event, argument):
             hops += up.f_globals.get("__name__", "").startswith("causalcontext")
             up = up.f_back
         deepest = max(deepest, hops)
-{call}  # what has to be compiled is compiled
+{call}  # what is imported late is imported
 sys.setprofile(count)
 {call}
 sys.setprofile(None)

@@ -3,8 +3,7 @@ our own pooled PC.
 
 The peers need `pip install causal-learn tigramite` beside causalcontext; a peer that is not there
 is left out. Every table is a random sparse linear Gaussian system with 1,000 rows. A time is the
-median over tables of the median over repeats, after a call that does not count: kernels are
-compiled and cached by then. A peer that needs seconds runs once a table. Ratios are given by the
+median over tables of the median over repeats, after a call that does not count. A peer that needs seconds runs once a table. Ratios are given by the
 clock and by processor time: on a machine that is busy with other work, the clock favours short
 calls. With `--before`, the root of another checkout, the tables of these searches are given to both
 versions instead of the peers, in turns, and the processor time of each is compared.

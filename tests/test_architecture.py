@@ -195,6 +195,7 @@ def test_importing_the_library_is_light(tmp_path):
         "scipy.stats",
         "scipy.spatial",
         "scipy.optimize",
+        "narwhals",
         "pandas",
         "pyarrow",
         "polars",

@@ -4,9 +4,6 @@ done.
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -237,23 +234,6 @@ def test_saved_and_loaded_without_a_context(tmp_path: Path, method: str) -> None
     result.save(tmp_path / "result.json")
     assert cc.load(tmp_path / "result.json") == result
     assert list(result.graphs) == ["all"]
-
-
-@pytest.mark.slow
-def test_compiled_for_the_first_time(tmp_path: Path) -> None:
-    """Kernels that were never compiled before give what cached ones give."""
-    table, context = simulated(6)
-    table.to_parquet(tmp_path / "table.parquet")
-    cache = tmp_path / "cache"
-    cache.mkdir()
-    environment = {"PYTHONPATH": str(Path(cc.__file__).parents[1]), "NUMBA_CACHE_DIR": str(cache)}
-    words = ["discover", "table.parquet", "--context", context, "--json", "fresh.json"]
-    command = [sys.executable, "-m", "causalcontext", *words]
-    subprocess.run(
-        command, cwd=tmp_path, env=os.environ | environment, check=True, capture_output=True
-    )
-    assert list(cache.rglob("*.nbi"))
-    assert cc.load(tmp_path / "fresh.json") == cc.discover(table, context)
 
 
 TESTS = (

@@ -53,7 +53,7 @@ mpl.use("agg")
 LONGEST = 60
 """Seconds of processor time that a case may take."""
 SLOW = 20
-"""Seconds of processor time beyond its limit that a search may take, compilation included, and
+"""Seconds of processor time beyond its limit that a search may take, and
 effects of a pair.
 """
 

@@ -18,6 +18,7 @@ import hashlib
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -38,7 +39,11 @@ from causalcontext.errors import OptionError
 from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.views import CIQuery, Outcomes, Reason, described
 
-_NO_RANDOM = np.random.default_rng(0)
+
+@cache
+def _unused_random() -> np.random.Generator:
+    """What a test is handed that does not draw."""
+    return np.random.default_rng(0)
 
 
 class Variable(NamedTuple):
@@ -155,7 +160,7 @@ class PreparedRows(Declared):
                     self._variable(end, query.view) for end in sorted((query.x, query.y), key=name)
                 )
                 given = [self._variable(z, query.view) for z in sorted(query.given, key=name)]
-                random = self._random(query) if self.test.draws else _NO_RANDOM
+                random = self._random(query) if self.test.draws else _unused_random()
                 comparison = untestable(Reason.CONSTANT)
                 if x is not None and y is not None:
                     comparison = self.test.compare(

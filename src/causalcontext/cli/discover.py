@@ -16,7 +16,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import narwhals as nw
 import typer
 
 from causalcontext.cli.inputs import (
@@ -30,7 +29,7 @@ from causalcontext.cli.pipes import is_stdout, save_result, write_text
 from causalcontext.cli.settings import INTERRUPTED
 from causalcontext.cli.terminal import say, show_page, show_table
 from causalcontext.data.columns import Column
-from causalcontext.data.frames import pd
+from causalcontext.data.frames import nw, pd
 from causalcontext.data.scan import Scan
 from causalcontext.discover import discover as search
 from causalcontext.errors import InterruptedSearch, OptionError, listed

@@ -14,11 +14,10 @@ from enum import StrEnum
 from functools import cache
 from typing import Any, NamedTuple
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from causalcontext.data.frames import is_missing, numbered, pa
+from causalcontext.data.frames import is_missing, numbered, nw, pa
 from causalcontext.errors import DataError, OptionError, check_choice, did_you_mean, shortly
 from causalcontext.kernels.arrays import Codes, Values
 
@@ -61,9 +60,6 @@ def _dtype_name(dtype: nw.dtypes.DType) -> str:
     return str(dtype).partition("(")[0].lower()
 
 
-_CATEGORICAL_DTYPES = (nw.Categorical, nw.Enum, nw.String, nw.Boolean)
-_DTYPES_TO_LOOK_INTO = (nw.Object, nw.Unknown)
-_NO_NUMPY_DTYPE = (nw.Int128, nw.UInt128)
 _FAMILIES: tuple[tuple[type, tuple[type, ...]], ...] = (
     (bool, (bool, np.bool_)),  # before int: a bool is an int
     (int, (int, np.integer)),
@@ -102,9 +98,9 @@ def infer_kind(column: Column) -> Kind:
         return Kind.CONTINUOUS
     if isinstance(column.dtype, nw.String) and column.series.null_count() == len(column.series):
         return Kind.CONTINUOUS
-    if isinstance(column.dtype, _CATEGORICAL_DTYPES):
+    if isinstance(column.dtype, nw.Categorical | nw.Enum | nw.String | nw.Boolean):
         return Kind.ORDERED if _is_ordered(column) else Kind.CATEGORICAL
-    if not isinstance(column.dtype, _DTYPES_TO_LOOK_INTO):
+    if not isinstance(column.dtype, nw.Object | nw.Unknown):
         raise _unusable(column, f"dtype {column.dtype_name}")
     values = plain_values(column)
     if values.dtype.kind in "fiu":
@@ -158,7 +154,7 @@ def plain_values(column: Column) -> Values:
     if isinstance(column.dtype, nw.Categorical | nw.Enum):
         # pyarrow's own way to numpy fills the gaps of a dictionary with a category
         return object_values(column)
-    wide = isinstance(column.dtype, _NO_NUMPY_DTYPE)
+    wide = isinstance(column.dtype, nw.Int128 | nw.UInt128)  # which numpy lacks
     values = (column.series.cast(nw.Float64) if wide else column.series).to_numpy()
     if values.dtype.kind == "U":
         return values.astype(object)

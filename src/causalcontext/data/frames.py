@@ -56,13 +56,15 @@ class Later:
 
 
 if TYPE_CHECKING:
+    import narwhals as nw
     import pandas as pd
     import pyarrow as pa
 else:
+    nw = Later("narwhals")
     pa = Later("pyarrow")
     pd = Later("pandas")
 
-__all__ = ["brings_rows_by", "frame_of", "is_index", "is_missing", "numbered", "pa", "pd"]
+__all__ = ["brings_rows_by", "frame_of", "is_index", "is_missing", "numbered", "nw", "pa", "pd"]
 
 PLAIN = "biuf"
 """Kinds of numpy dtypes whose values are numbers."""

@@ -23,7 +23,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from narwhals.dependencies import is_polars_lazyframe
 
 from causalcontext.data import table_files
 from causalcontext.data.checks import MOST_CELLS
@@ -34,7 +33,7 @@ from causalcontext.data.columns import (
     check_no_typing_error,
 )
 from causalcontext.data.files import as_path
-from causalcontext.data.frames import brings_rows_by, pa
+from causalcontext.data.frames import brings_rows_by, nw, pa
 from causalcontext.data.sufficient_statistics import level_number
 from causalcontext.data.table_files import PARQUET, TablePath, spoken
 from causalcontext.errors import (
@@ -93,7 +92,9 @@ def is_lazy(table: Any) -> bool:
     """True if a table may be read in batches, or into memory: a polars LazyFrame or a DuckDB
     relation.
     """
-    return is_polars_lazyframe(table) or type(table).__module__.partition(".")[0] in (
+    return nw.dependencies.is_polars_lazyframe(table) or type(table).__module__.partition(".")[
+        0
+    ] in (
         "duckdb",
         "_duckdb",
     )
@@ -209,7 +210,7 @@ def _batches_of(source: Any) -> tuple[pa.Schema, MadeBatches, str]:
     """The columns of an object, a function that makes the batches of some of them, and what it is
     in words.
     """
-    if is_polars_lazyframe(source):
+    if nw.dependencies.is_polars_lazyframe(source):
         if not hasattr(source, "collect_batches"):
             raise NotYetError(
                 "not yet: a LazyFrame in batches with this version of polars; update it, or"

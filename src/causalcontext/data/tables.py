@@ -6,9 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import narwhals as nw
 import numpy as np
-from narwhals.dependencies import is_pandas_dataframe, is_pandas_index
 
 from causalcontext.data.checks import MOST_CELLS
 from causalcontext.data.columns import (
@@ -21,7 +19,7 @@ from causalcontext.data.columns import (
     read_system,
 )
 from causalcontext.data.dataset import Dataset
-from causalcontext.data.frames import brings_rows_by, frame_of, is_index, pd
+from causalcontext.data.frames import brings_rows_by, frame_of, is_index, nw, pd
 from causalcontext.errors import DataError, OptionError, check_are_columns, did_you_mean, shortly
 from causalcontext.kernels.arrays import Codes, Values
 from causalcontext.views import Contexts
@@ -103,7 +101,7 @@ def take_columns(
 
 def columns_of_table(table: Any, names: Sequence[Any] | None) -> tuple[Column, ...]:
     """The columns of any kind of table, named by text, no name twice."""
-    if is_pandas_dataframe(table) and names is None:
+    if nw.dependencies.is_pandas_dataframe(table) and names is None:
         column_names = _native_names(table)
         _check_unique(column_names)
         return _pandas_columns(table, column_names)
@@ -205,15 +203,16 @@ def _pandas_column(name: str, series: pd.Series[Any]) -> Column:
 
 
 def _plain_column(name: str, values: Values) -> Column:
-    return Column(name, PLAIN_NUMBERS[values.dtype], values)  # type: ignore[arg-type]
+    return Column(name, getattr(nw, PLAIN_NUMBERS[values.dtype])(), values)  # type: ignore[arg-type]
 
 
 PLAIN_NUMBERS = {
-    np.dtype(np.float64): nw.Float64(),
-    np.dtype(np.float32): nw.Float32(),
-    np.dtype(np.int64): nw.Int64(),
-    np.dtype(np.int32): nw.Int32(),
+    np.dtype(np.float64): "Float64",
+    np.dtype(np.float32): "Float32",
+    np.dtype(np.int64): "Int64",
+    np.dtype(np.int32): "Int32",
 }
+"""Dtypes of numpy that are read as they are, with the names that narwhals has for them."""
 
 
 def _named_array(array: Values, names: Sequence[Any] | None) -> tuple[Values, list[str]]:
@@ -224,7 +223,7 @@ def _named_array(array: Values, names: Sequence[Any] | None) -> tuple[Values, li
         raise DataError(
             f"the array has no column names; pass names=[...] with {array.shape[1]} of them"
         )
-    listed = isinstance(names, Sequence | np.ndarray) or is_pandas_index(names)
+    listed = isinstance(names, Sequence | np.ndarray) or nw.dependencies.is_pandas_index(names)
     if isinstance(names, str) or not listed or len(names) != array.shape[1]:
         raise DataError(
             f"names is {shortly(names)}, expected one name for each of the {array.shape[1]} columns"
@@ -236,7 +235,7 @@ def _named_array(array: Values, names: Sequence[Any] | None) -> tuple[Values, li
 
 def _native_names(table: Any) -> list[str]:
     """The names before narwhals sees the table, since it refuses duplicates in its own words."""
-    if is_pandas_dataframe(table):
+    if nw.dependencies.is_pandas_dataframe(table):
         if isinstance(table.columns, pd.MultiIndex):
             raise DataError(
                 "the table has column names of several levels (a MultiIndex); join them"

@@ -10,17 +10,15 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypedDict, Unpack
 
-import narwhals as nw
 import numpy as np
 import scipy
-from narwhals.dependencies import is_pandas_dataframe
 
 from causalcontext.data.as_written import numbers_with_words, parsed_codes, without_codes
 from causalcontext.data.checks import check_missing_option, check_statistics
 from causalcontext.data.coarse import few_valued, words_for
 from causalcontext.data.columns import Column, Kind, declared_kinds, infer_kind, read_system
 from causalcontext.data.dataset import Dataset, cell_values
-from causalcontext.data.frames import pd
+from causalcontext.data.frames import nw, pd
 from causalcontext.data.indicators import (
     Indicator,
     read_with_functions,
@@ -501,7 +499,11 @@ def check(table: Any, context: AnyContext = None, **options: Unpack[CheckKeyword
     (True, "all columns are numbers: method='auto', the default, tries score-ac first")
     """
     table = read_file(table) if isinstance(table, str | os.PathLike) else table
-    frame = table if is_pandas_dataframe(table) else eager_frame(table, None).to_pandas()
+    frame = (
+        table
+        if nw.dependencies.is_pandas_dataframe(table)
+        else eager_frame(table, None).to_pandas()
+    )
     chosen: CheckOptions = made(CheckOptions, options, "check")
     codes = parsed_codes(chosen.na_values)
     kinds = chosen.kinds

@@ -8,7 +8,7 @@ import numpy as np
 
 from causalcontext.kernels.arrays import Floats
 
-NoiseLaw = Callable[[np.random.Generator, tuple[int, ...]], Floats]
+NoiseLaw = Callable[["np.random.Generator", tuple[int, ...]], Floats]
 """`law(generator, shape)`: independent draws in an array of that shape."""
 
 

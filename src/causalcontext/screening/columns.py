@@ -16,12 +16,11 @@ from functools import cached_property
 from math import exp, sqrt
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 
 from causalcontext.data.as_written import FEWEST_DATES, written_dates
 from causalcontext.data.columns import Column, number_text, plain_values, value_families
-from causalcontext.data.frames import is_missing, numbered
+from causalcontext.data.frames import is_missing, numbered, nw
 from causalcontext.errors import listed
 from causalcontext.kernels.arrays import Bools, Codes, Floats, Ints, Values
 from causalcontext.screening.left_out import LeftOut, Why

@@ -11,12 +11,11 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import narwhals as nw
 import numpy as np
-from narwhals.dependencies import is_pandas_dataframe
 
 from causalcontext.data.columns import WORDS, Column
 from causalcontext.data.dataset import Dataset, without_columns
+from causalcontext.data.frames import nw
 from causalcontext.data.indicators import split_context
 from causalcontext.data.series_options import SeriesOptions
 from causalcontext.data.tables import columns_of_table, context_places, eager_frame
@@ -581,7 +580,7 @@ def _part(
     if isinstance(table, np.ndarray) and not changed:
         part = table[:, kept] if rows is None else table[rows][:, kept]
         return part, [names[position] for position in kept]
-    if is_pandas_dataframe(table):
+    if nw.dependencies.is_pandas_dataframe(table):
         return _part_of_pandas(table, kept, rows, changed), None
     eager = eager_frame(table, array_names).select([names[position] for position in kept])
     if rows is not None:

@@ -15,9 +15,9 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from narwhals.dependencies import is_pandas_dataframe
 
 from causalcontext.data.dataset import Dataset, complete_rows, some_rows
+from causalcontext.data.frames import nw
 from causalcontext.data.scan import Scan
 from causalcontext.data.sufficient_statistics import with_some_cells
 from causalcontext.data.tables import eager_frame
@@ -133,7 +133,7 @@ def some_rows_of(table: Any, names: Sequence[str] | None, kept: Bools, gone: Seq
     """
     if isinstance(table, np.ndarray) and not gone:
         return table[kept]
-    if is_pandas_dataframe(table):  # whose columns may be called by numbers
+    if nw.dependencies.is_pandas_dataframe(table):  # whose columns may be called by numbers
         positions = [
             position for position, name in enumerate(table.columns) if str(name) not in gone
         ]
