@@ -41,7 +41,6 @@ OPTIONS = "options are declared and checked as those of discover are"
 PAGE = "the page says of columns, options and results what the library says of them"
 EXCEPTIONS = {
     "causalcontext_lab": {
-        "causalcontext.ci_tests.regression_legacy": OWN_SEARCH,
         "causalcontext.cli": VOICE,
         "causalcontext.cli.inputs": VOICE,
         "causalcontext.cli.pipes": VOICE,
@@ -78,7 +77,6 @@ EXCEPTIONS = {
         "causalcontext.data.streams": PAGE,
         "causalcontext.data.table_files": PAGE,
         "causalcontext.diagnostics.check": PAGE,
-        "causalcontext.methods.method_object": OPTIONS,
         "causalcontext.methods.registry": PAGE,
         "causalcontext.options": OPTIONS,
         "causalcontext.progress": VOICE,

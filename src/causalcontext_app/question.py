@@ -32,7 +32,6 @@ from causalcontext.errors import (
     listed,
     shortly,
 )
-from causalcontext.methods.method_object import default_of
 from causalcontext.options import ENTRIES, options_of
 from causalcontext.timeseries.windows import allowed_links
 
@@ -73,9 +72,7 @@ class Question:
                 raise OptionError(
                     f"{name} is {shortly(value)}, which is not an option of this page"
                 )
-        kept = {
-            name: value for name, value in options.items() if value != default_of(OPTIONS[name])
-        }
+        kept = {name: value for name, value in options.items() if value != OPTIONS[name].default}
         knowledge = Knowledge.from_dict(_checked(content, "knowledge", dict, "a mapping"))
         drop = tuple(_checked(content, "drop", list, "a list"))
         for one in drop:

@@ -599,7 +599,7 @@ def claims_to_keep(result: ContextGraphs) -> tuple[Claim, ...] | str | None:
     for places, compared in list(kept.compared.items()):
         agreed = None
         if result.evidence is None:
-            agreed = confirmed(result, *(result.contexts[place] for place in places))
+            agreed = confirmed(result, *(result.contexts[index] for index in places))
         for change in compared:
             if _stands(result, change, agreed):
                 claims[claim_of(change)] = None

@@ -367,7 +367,7 @@ def _terms_of_both(
 def _causeless(result: ContextGraphs, target: int, places: tuple[int, int]) -> list[int]:
     """The variables that the target causes in neither context, by no way."""
     may = np.any(
-        [may_cause(result.graphs[result.contexts[place]].endpoints) for place in places], axis=0
+        [may_cause(result.graphs[result.contexts[index]].endpoints) for index in places], axis=0
     )
     caused = descendants(may, target) | (np.arange(len(may)) == target)
     return [int(z) for z in np.flatnonzero(~caused)]

@@ -20,8 +20,8 @@ from causalcontext.screening.left_out import LeftOut, Why
 from causalcontext.screening.settings import (
     FEWEST_ROWS_OF_A_TRACE,
     FEWEST_ROWS_WITHOUT_A_VALUE,
+    LARGEST_TO_SQUARE,
     LARGEST_TRACE,
-    LARGEST_VALUE,
     LEAST_NATS_OF_A_FUNCTION,
     LEVELS_IN_ANY_TABLE,
     MOST_COLUMNS_OF_SPELLINGS,
@@ -215,7 +215,7 @@ def _is_trace_inside(cells: ColumnCells, codes: Ints) -> bool:
         count = np.bincount(code)
         if np.count_nonzero(count) < 2 or count[count > 0].min() < FEWEST_ROWS_OF_A_TRACE:
             return False
-        if np.abs(values).max() > LARGEST_VALUE:  # whose squares overflow
+        if np.abs(values).max() > LARGEST_TO_SQUARE:  # whose squares overflow
             return False
         values = values - values.mean()
         squares = np.bincount(code, values**2) - np.bincount(code, values) ** 2 / np.maximum(
@@ -235,13 +235,13 @@ def words_about_equal_contexts(contexts: Mapping[str, tuple[Codes, Sequence[obje
     """
     clauses = []
     names = list(contexts)
-    for place, name in enumerate(names):
+    for index, name in enumerate(names):
         for other in names:
             codes, finer = contexts[name][0], contexts[other][0]
             if name == other or not _is_function(codes, finer):
                 continue
             is_copy = _is_function(finer, codes)
-            if is_copy and place < names.index(other):  # the first of two copies is the original
+            if is_copy and index < names.index(other):  # the first of two copies is the original
                 continue
             clauses.append(f"{name} is {'a copy' if is_copy else 'a function'} of {other}")
             break

@@ -271,7 +271,7 @@ def _line(
     moved = np.array(
         [_derivative(form, x, y, steps[1], 0.0), _derivative(form, x, y, 0.0, steps[2])]
     )
-    found: tuple[Fit, float, float, float] | None = None
+    best: tuple[Fit, float, float, float] | None = None
     for number, (c, k) in enumerate(tried):
         rest = z - c - k * f
         misfit = float((rest**2).mean()) / spread**2
@@ -287,9 +287,9 @@ def _line(
             fit = Fit.NO
         if fit == Fit.TRACE and relative > min(LARGEST_TRACE, LARGEST_TRACE_OF_A_SURFACE):
             fit = Fit.NO
-        if fit > (Fit.NO if found is None else found[0]):
-            found = fit, c, k, misfit
-    return found
+        if fit > (Fit.NO if best is None else best[0]):
+            best = fit, c, k, misfit
+    return best
 
 
 def _derivative(form: Function, x: Floats, y: Floats, by_x: float, by_y: float) -> Floats:
@@ -311,8 +311,10 @@ def _misfit_of_less(z: Floats, x: Floats, y: Floats) -> float:
     them, or by their plane, the least of the three.
     """
     z, x, y = standard(np.array([z, x, y]))
-    one = np.ones_like(z)
-    designs = (np.array(terms) for terms in ([one, x, x**2], [one, y, y**2], [one, x, y]))
+    constant = np.ones_like(z)
+    designs = (
+        np.array(terms) for terms in ([constant, x, x**2], [constant, y, y**2], [constant, x, y])
+    )
     return min(_misfit(z, design) for design in designs)
 
 

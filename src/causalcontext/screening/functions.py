@@ -263,8 +263,10 @@ def _is_plainest(relation: Relation, column: int, least: int = 0) -> bool:
     none has the plainness `least`, while its own has.
     """
     others = [plain for other, plain in relation.plainness.items() if other != column]
-    own = relation.plainness.get(column, 0)
-    return bool(others) and own > max(others) and (not least or own >= least > max(others))
+    plainness = relation.plainness.get(column, 0)
+    if not others or plainness <= max(others):
+        return False
+    return not least or plainness >= least > max(others)
 
 
 def _is_of_groups(columns: Columns, column: int) -> bool:
@@ -358,7 +360,9 @@ def _chosen(data: Dataset, columns: Columns, relation: Relation, gone: Collectio
         tie = TIE_OF_MANY
     elif named == [default]:
         tie = TIE_OF_NAMES
-    elif len(members) == 2 and len({_look(columns, relation, one) for one in candidates}) == 1:
+    elif (
+        len(members) == 2 and len({_look(columns, relation, column) for column in candidates}) == 1
+    ):
         tie = ROUNDING_OF_SCORES
     else:
         tie = TIE_OF_SCORES

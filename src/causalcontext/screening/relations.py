@@ -14,7 +14,7 @@ from causalcontext.data.columns import Kind
 from causalcontext.data.dataset import Dataset
 from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.screening.settings import (
-    LARGEST_VALUE,
+    LARGEST_TO_SQUARE,
     MOST_GRID_STEPS_PER_ROW,
     MOST_STEPS_OF_A_GRID,
     WHOLE_STEPS_WITHIN,
@@ -263,7 +263,7 @@ def _as_numbers(data: Dataset, position: int) -> Floats:
     values[~np.isfinite(values)] = np.nan
     return (
         values
-        if np.nanmax(np.abs(values), initial=0.0) < LARGEST_VALUE
+        if np.nanmax(np.abs(values), initial=0.0) < LARGEST_TO_SQUARE
         else np.full(values.shape, np.nan)
     )
 

@@ -215,7 +215,7 @@ SPARE_ROWS_OF_A_REGRESSION = 12
 """Rows beyond the coefficients of a regression, so that a perfect fit is none by overfitting
 (rows). Chosen, not measured."""
 
-LARGEST_VALUE = 1e100
+LARGEST_TO_SQUARE = 1e100
 """A column with larger values is not looked at (no unit): its squares come near 1e308, and a search
 refuses it."""
 

@@ -31,7 +31,6 @@ from causalcontext.ci_tests.protocol import (
     prepared_test,
 )
 from causalcontext.ci_tests.registry import find_test
-from causalcontext.ci_tests.regression_legacy import RegressionLegacy
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.sufficient_statistics import SufficientStatistics, gather_statistics
 from causalcontext.data.tables import read_table
@@ -255,7 +254,7 @@ def _prepared(task: StudyTask) -> tuple[Dataset, BatchedSearch]:
     """
     if "published" not in task.memory:
         data = read_table(task.table, task.context)
-        prepared = RegressionLegacy().prepare(data, gather_statistics(data, "raise"))
+        prepared = find_test("regression-legacy").prepare(data, gather_statistics(data, "raise"))
         task.memory["published"] = data, BatchedSearch(prepared)
     found: tuple[Dataset, BatchedSearch] = task.memory["published"]
     return found

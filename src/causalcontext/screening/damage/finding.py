@@ -13,7 +13,7 @@ from causalcontext.data.columns import Kind
 from causalcontext.data.dataset import Dataset
 from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.screening.left_out import DoubtfulScale
-from causalcontext.screening.settings import LARGEST_VALUE, MOST_ROWS_OF_A_LOOK, NORMAL_IQR
+from causalcontext.screening.settings import LARGEST_TO_SQUARE, MOST_ROWS_OF_A_LOOK, NORMAL_IQR
 
 
 class DamageKind(StrEnum):
@@ -111,7 +111,7 @@ class NumberColumn:
 
 def number_columns(data: Dataset) -> tuple[NumberColumn, ...]:
     """The continuous system variables that have at least two different values, none of them too
-    large to be squared (`LARGEST_VALUE`), in the order of the table.
+    large to be squared (`LARGEST_TO_SQUARE`), in the order of the table.
     """
     columns = []
     for position in data.system:
@@ -127,7 +127,7 @@ def number_columns(data: Dataset) -> tuple[NumberColumn, ...]:
         sample = np.sort(sample[np.isfinite(sample)])
         distinct, counts = np.unique(sample, return_counts=True)
         largest = np.abs(numbers).max(where=np.isfinite(numbers), initial=0.0)
-        if len(distinct) > 1 and largest < LARGEST_VALUE:
+        if len(distinct) > 1 and largest < LARGEST_TO_SQUARE:
             name = data.names[position]
             declared = name in data.declared
             columns.append(
