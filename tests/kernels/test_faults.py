@@ -14,24 +14,22 @@ import sys
 import numpy as np
 import pytest
 
-from causalcontext.kernels.rows.permutations import cell_sum
+from causalcontext._kernels import digest_codes
 
 BUILD = os.environ.get("CC_BUILD", "")
 
 
-def count_a_level_that_the_table_lacks() -> None:
-    """A table for two levels, and one code of a third: a write behind the end of the table."""
-    codes = np.zeros(64, np.int64)
+def digest_a_level_without_a_word() -> None:
+    """Words for two levels, and one code of a third: a read behind the end of the words."""
+    codes = np.zeros(64, np.int32)
     codes[-1] = 2
-    bounds = np.array([0, 64])
-    table = np.zeros((2, 2), np.int64)
-    cell_sum(codes, np.zeros(64, np.int64), bounds, table, np.zeros(65))
+    digest_codes(codes, np.zeros(2, np.uint64), 0)
 
 
 @pytest.mark.skipif(BUILD != "checked", reason="needs the build of `make checked`")
 def test_the_checked_build_names_the_index() -> None:
     with pytest.raises(IndexError, match="index 2 of an axis of length 2"):
-        count_a_level_that_the_table_lacks()
+        digest_a_level_without_a_word()
 
 
 @pytest.mark.skipif(BUILD != "sanitized", reason="needs the build of `make sanitized`")
@@ -39,8 +37,8 @@ def test_the_sanitized_build_ends_the_process() -> None:
     run = subprocess.run([sys.executable, __file__], capture_output=True, text=True)
     assert run.returncode != 0
     assert "heap-buffer-overflow" in run.stderr
-    assert "cell_sum" in run.stderr
+    assert "digest_codes" in run.stderr
 
 
 if __name__ == "__main__":
-    count_a_level_that_the_table_lacks()
+    digest_a_level_without_a_word()
