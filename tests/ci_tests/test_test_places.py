@@ -12,6 +12,7 @@ import pytest
 
 import causalcontext as cc
 from causalcontext import ci_tests
+from causalcontext.ci_tests.contingency import TableTest
 from causalcontext.ci_tests.partial_correlation import LinearGaussian, Sandwich
 from causalcontext.ci_tests.registry import TESTS, Composite, find_test
 from causalcontext.ci_tests.rows import RowTest
@@ -25,16 +26,20 @@ REPLICATED = {"regression-legacy"}
 """The published test, faults included, which is compared with what was published."""
 
 
+BASES = (LinearGaussian, RowTest, TableTest)
+"""What every test is one of."""
+
+
 def classes() -> dict[str, type]:
     """The tests that are written in `ci_tests`, by name: what has a name and can be prepared."""
     tests = {}
     for module in iter_modules(ci_tests.__path__, f"{ci_tests.__name__}."):
         for _, kind in inspect.getmembers(import_module(module.name), inspect.isclass):
-            own = kind.__module__ == module.name and issubclass(kind, (RowTest, LinearGaussian))
+            own = kind.__module__ == module.name and issubclass(kind, BASES)
             name = getattr(kind, "name", None)
             if own and isinstance(name, str) and not inspect.isabstract(kind):
                 tests[name] = kind
-            elif own and not inspect.isabstract(kind) and kind is not LinearGaussian:
+            elif own and not inspect.isabstract(kind) and kind not in BASES:
                 tests[kind().name] = kind
     return tests
 

@@ -348,6 +348,7 @@ def some_options(random: Random) -> dict[str, Any]:
         "robust-change",
         "fisher-z",
         "g-squared",
+        "chi-squared",
         "tsagris",
         "sandwich",
         "gaussian-ranks",
