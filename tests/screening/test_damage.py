@@ -6,7 +6,7 @@ import pytest
 
 import causalcontext as cc
 from causalcontext.data.tables import read_table
-from causalcontext.screening.damage import DamageKind, mended, mended_series
+from causalcontext.screening.damage import DamageKind, cells, mended, mended_series
 from causalcontext.screening.damage.finding import number_columns
 from causalcontext.screening.damage.summaries import rows_of_summaries
 
@@ -278,6 +278,22 @@ def test_rows_of_means_of_a_context_are_found_among_its_rows():
     assert found is not None
     np.testing.assert_array_equal(np.flatnonzero(found.rows), [icu, 601])
     assert "the means of the other rows of their context" in found.words
+
+
+def test_cycles_trends_and_sorted_columns_are_not_interpolated():
+    rows = np.arange(600)
+    noise = np.random.default_rng(0).standard_normal(600)
+    columns = {
+        "day": np.sin(2 * np.pi * rows / 20),
+        "year": np.sin(2 * np.pi * rows / 365.25),
+        "clock": 0.1 * rows,
+        "since": 0.37 * (rows % 50),
+        "sorted": np.sort(noise),
+        "walk": np.cumsum(noise),
+        "rounded": np.round(np.cumsum(noise), 2),
+    }
+    data = read_table(pd.DataFrame(columns), None)
+    assert cells.interpolated(data, number_columns(data)) is None
 
 
 @pytest.mark.parametrize("value", [1e9, np.inf, np.nan])

@@ -533,14 +533,19 @@ def interpolated(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage | N
     """The cells that lie midway between the rows beside them, in fine numbers where hardly any
     other three rows lie on a line; None without any.
 
-    Columns of a grid are not looked at, since steps repeat there, nor sorted ones, nor those that
-    mostly run straight, as a clock does.
+    Columns of a grid are not looked at, since steps repeat there, nor those most of whose values
+    repeat, as the sine of a day does, nor sorted ones, nor those that mostly run straight, as a
+    clock does.
     """
     if data.n_rows <= sum(ROWS_APART):
         return None
     cells = {}
     for column in numbers:
-        if column.step > LARGEST_STEP_OF_INTERPOLATED * float(column.some.std()):
+        deviation = float(column.some.std())
+        steps = np.diff(column.distinct)
+        steps = steps[steps > ROUNDING_OF_A_MIDPOINT * deviation]  # others are rounding
+        repeats = 2 * len(steps) <= len(column.some)
+        if repeats or steps.min() > LARGEST_STEP_OF_INTERPOLATED * deviation:
             continue
         midway = _midway(column.values, 1, 1)
         count = int(midway.sum())
