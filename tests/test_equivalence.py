@@ -154,6 +154,52 @@ def test_threads_on_a_larger_table() -> None:
     )
 
 
+def clinic() -> pd.DataFrame:
+    return cc.examples.clinic(400, seed=1)
+
+
+def levels() -> pd.DataFrame:
+    """Categories alone, which few rows of each depend on."""
+    table = clinic()
+    grades = {
+        name: pd.qcut(table[name], 3, labels=list("abc")).astype(str)
+        for name in ("age", "pressure")
+    }
+    return table[["smoker", "status"]].assign(**grades)
+
+
+def soil() -> pd.DataFrame:
+    return cc.examples.soil_moisture(300, seed=1)
+
+
+POOLS: dict[str, tuple[Callable[[], pd.DataFrame], str, dict[str, Any]]] = {
+    "levels on moments": (soil, "soil", {"method": "pc-ac", "test": "partial-correlation"}),
+    "open paths": (soil, "soil", {"method": "fci-ac"}),
+    "change between contexts": (soil, "soil", {"method": "pc-ac"}),
+    "nearest rows": (soil, "soil", {"method": "pc-ac", "test": "cmi-knn", "max_given": 1}),
+    "bases of splines": (soil, "soil", {"method": "pc-ac", "test": "basis"}),
+    "ranks": (soil, "soil", {"method": "pc-ac", "test": "gaussian-ranks"}),
+    "permuted tables": (levels, "status", {"method": "pc-ac", "test": "g-squared"}),
+    "columns of all kinds": (clinic, "status", {"method": "pc-ac"}),
+    "orders": (soil, "soil", {"method": "score-ac", "search": "order"}),
+    "all orders": (soil, "soil", {"method": "score-ac", "search": "exact"}),
+    "orders, columns of all kinds": (clinic, "status", {"method": "score-ac"}),
+    "windows": (
+        lambda: cc.examples.land_surface(300, seed=1),
+        "regime",
+        {"method": "pc-ac", "lags": 1},
+    ),
+}
+"""A search for every family of kernels that threads share: its table, context and options."""
+
+
+@pytest.mark.parametrize("pool", POOLS)
+def test_eight_threads_give_the_answers_of_one(pool: str) -> None:
+    table, context, options = POOLS[pool]
+    one, eight = (cc.discover(table(), context, n_jobs=jobs, **options) for jobs in (1, 8))
+    assert one == eight
+
+
 FORMATS: dict[str, Callable[[pd.DataFrame], Any]] = {
     "polars": pl.from_pandas,
     "pyarrow": pa.Table.from_pandas,

@@ -125,26 +125,32 @@ def outcome_of(call: Callable[[], Any]) -> str:
 
 
 def interrupt(family: str, signals: int, seed: int, longest: float) -> None:
-    """Send signals to this process while the family works; the outcomes are on stdout."""
+    """Send signals to this process while the family works; the outcomes are on stdout, and the
+    seconds from every signal to the end of the call, which orients what is kept.
+    """
     draw, call = random.Random(seed), FAMILIES[family]()
     found: Counter[str] = Counter()
+    waits: list[float] = []
     for _ in range(signals):
-        done = threading.Event()
-        sender = threading.Thread(target=_send, args=(draw.uniform(0.0, longest), done, found))
+        done, sent = threading.Event(), list[float]()
+        after = draw.uniform(0.0, longest)
+        sender = threading.Thread(target=_send, args=(after, done, found, sent))
         sender.start()
         outcome = outcome_of(call)
+        waits.append(time.perf_counter() - sent[-1])
         done.set()
         sender.join()
         found[outcome] += 1
-    print(json.dumps(found))
+    print(json.dumps([found, waits]))
 
 
-def _send(after: float, done: threading.Event, found: Counter[str]) -> None:
+def _send(after: float, done: threading.Event, found: Counter[str], sent: list[float]) -> None:
     """A signal, and another one every few seconds where none was heard: Python drops an exception
     that is raised while an object is being deleted, or in a callback."""
     wait = after
     while not done.wait(wait):
         found["sent again"] += int(wait == AGAIN)
+        sent.append(time.perf_counter())
         os.kill(os.getpid(), signal.SIGINT)
         wait = AGAIN
 
@@ -297,7 +303,9 @@ def _in_a_process(family: str, signals: int, seed: int, longest: float) -> Count
     run = subprocess.run(words, capture_output=True, text=True)
     if run.returncode:
         return Counter({f"FAILED with {run.returncode}: {run.stderr.strip()[-300:]}": signals})
-    return Counter(json.loads(run.stdout))
+    counts, waits = json.loads(run.stdout)
+    slowest = f"of seconds until it ended: median {np.median(waits):.2f}, most {max(waits):.2f}"
+    return Counter(counts) + Counter({slowest: len(waits)})
 
 
 def main() -> None:
