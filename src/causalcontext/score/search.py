@@ -298,16 +298,14 @@ def search(
             )
     elif not (free and is_quick(*size)):
         starts = options.number_of_starts(data.responses, data.contexts, curves)
-        is_screened = False
         if not orders:
             order, causes = clock.result(
                 clock.start(partial(line_order, design, effort.seed, clock))
             )
             is_screened = not curves and screen(design, causes)
-            orders = [order]
-            starts -= 1
-        found = OrderSearch(design, curves, effort, orders, starts).search(needed)
-        return _with_outsiders(design, found, effort) if is_screened else found
+            found = OrderSearch(design, curves, effort, [order], starts - 1, True).search(needed)
+            return _with_outsiders(design, found, effort) if is_screened else found
+        return OrderSearch(design, curves, effort, orders, starts).search(needed)
     first = None
     if clock.is_limited or not (sure or options.search == "exact"):
         first = OrderSearch(design, curves, effort, orders, 0 if orders else 1).search(-np.inf)
@@ -349,10 +347,20 @@ def best_first(models: Sequence[FittedModel]) -> list[FittedModel]:
 
 
 class OrderSearch:
-    """Climbs from given orders and from random ones, some of them at the same time."""
+    """Climbs from given orders and from random ones, some of them at the same time.
+
+    Of equally good models that of the first climb leads: given orders come first, unless they come
+    `last`.
+    """
 
     def __init__(
-        self, design: ScoreDesign, curves: bool, effort: Effort, orders: Sequence[Ints], random: int
+        self,
+        design: ScoreDesign,
+        curves: bool,
+        effort: Effort,
+        orders: Sequence[Ints],
+        random: int,
+        last: bool = False,
     ) -> None:
         self._design = design
         self._curves = curves
@@ -360,6 +368,7 @@ class OrderSearch:
         self._given = orders
         is_tree = len(design.data.readers) == 1 and design.data.contexts > MOST_CELLS_EXACT
         self._slots = None if is_tree else lattice(design)
+        self._first_given = random if last else 0
         self._total = random + len(orders)
         self._jobs = min(effort.n_jobs, self._total)
         self._workspaces: list[FitWorkspace] = []
@@ -400,9 +409,10 @@ class OrderSearch:
     def _model(self, start: int) -> FittedModel:
         """Where the climb from one start ends, as far as the time allows."""
         generator = np.random.default_rng([self._effort.seed % 2**32, start])
+        given = start - self._first_given
         order = (
-            self._given[start]
-            if start < len(self._given)
+            self._given[given]
+            if 0 <= given < len(self._given)
             else random_order(self._design, generator)
         )
         workspace = self._workspaces.pop() if self._workspaces else self._new_workspace()
