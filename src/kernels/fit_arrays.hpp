@@ -57,12 +57,13 @@ struct BlockTables {
     Floats<2> weight;      // (B, Q)
     OutFloats<2> variance; // (B, Q)
     Bools<2> required;     // (nodes, p)
+    Bools<2> near;         // (nodes, p)
 
     static constexpr auto fields = std::make_tuple(
         &BlockTables::n, &BlockTables::means, &BlockTables::scatter, &BlockTables::block,
         &BlockTables::groups, &BlockTables::number, &BlockTables::about, &BlockTables::first,
         &BlockTables::cost, &BlockTables::extra, &BlockTables::weight, &BlockTables::variance,
-        &BlockTables::required);
+        &BlockTables::required, &BlockTables::near);
 };
 
 // The rows, sorted by cell; m of them.
@@ -202,6 +203,7 @@ struct Regression {
     Floats<1> weight;   // (Q,): exp(2 price / rows) of a column, for a response of one column
     Floats<1> variance; // (Q,): of every column, in units of the pooled standard deviations
     Bools<1> required;  // (p,): parents whose basic columns always stay
+    Bools<1> near;      // (p,): who is ever a candidate
     double rows;
     Int most; // the most columns beside required ones, -1 for too few rows
     // the node, its first response column among those of the rows, and how many it has
@@ -227,6 +229,7 @@ inline Regression regression_of(const FitArrays &arrays, Int block, Int node) {
             tables.weight[block],
             tables.variance[block],
             tables.required[node],
+            tables.near[node],
             tables.number(block, ROWS),
             tables.block(block, LIMIT),
             node,

@@ -159,6 +159,7 @@ inline Listed list_columns(const Regression &table, bool plain, bool asked, cons
         for (Int part = 0; part < (plain ? p : p + 1); ++part) {
             const bool products = part == p;
             if (!products && (part == table.node || work.candidates[part] == newcomers)) continue;
+            if (!products && !table.near[part]) continue;
             for (Int column = table.first[part]; column < table.first[part + 1]; ++column) {
                 if (plain && about(CURVED, column) == 1) break;
                 Int newcomer = part;

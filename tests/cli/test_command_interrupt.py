@@ -182,9 +182,9 @@ def test_the_command_is_the_command_line() -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
 def test_ctrl_c_while_python_imports_the_package_to_run_it_is_one_sentence(folder: Path) -> None:
-    (folder / "narwhals").mkdir()
+    (folder / "numpy").mkdir()
     sent = "import os, signal, time\nos.kill(os.getpid(), signal.SIGINT)\ntime.sleep(5)\n"
-    (folder / "narwhals" / "__init__.py").write_text(sent)
+    (folder / "numpy" / "__init__.py").write_text(sent)
     first = os.pathsep.join([str(folder), ENVIRONMENT["PYTHONPATH"]])
     ended = subprocess.run(
         [sys.executable, "-m", "causalcontext", "--help"],

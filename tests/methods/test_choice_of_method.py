@@ -122,7 +122,7 @@ def categories(rows: int, columns: int, levels: int) -> pd.DataFrame:
 @pytest.mark.parametrize(
     ("rows", "why"),
     [
-        (noise(2_000, 700), "2 minutes"),
+        (noise(400, 3_000), "2 minutes"),
         (noise(1_000, 150).assign(R=np.arange(1_000) % 25), "4 minutes"),
         (categories(100_000, 12, 20), "7 minutes"),
     ],
@@ -145,6 +145,8 @@ def test_nobody_waits_for_scores_of_a_large_table(rows: pd.DataFrame, why: str) 
         noise(10_000, 30),
         noise(1_000, 107),
         noise(1_000, 400),
+        noise(2_000, 700),
+        noise(400, 500),
         noise(200_000, 30),
         noise(2_500, 10).assign(R=np.arange(2_500) % 25),
         categories(10_000, 27, 4),

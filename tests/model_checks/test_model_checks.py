@@ -13,6 +13,7 @@ from scipy import stats
 
 import causalcontext as cc
 from causalcontext.data.tables import read_table
+from causalcontext.model_checks import residuals
 from causalcontext.model_checks.linear_fits import fits, numeric_rows
 from causalcontext.model_checks.residuals import Residuals, check_residuals, statistics
 from causalcontext.model_checks.row_order import alike_neighbours
@@ -354,3 +355,14 @@ def test_a_cube_that_is_not_worth_its_price_is_no_violation_of_a_model_that_offe
             )
     assert found["auto"] == 0
     assert found["never"] > 0
+
+
+def test_products_are_the_same_one_residual_at_a_time(monkeypatch):
+    """Of many columns every residual has the products of its own columns alone."""
+    random = np.random.default_rng(4)
+    left, beside = random.normal(size=(200, 5)), random.normal(size=(200, 8))
+    against = random.random((8, 5)) < 0.6
+    against[:, 2] = False
+    together = residuals._products(left, beside, against)
+    monkeypatch.setattr(residuals, "MOST_COLUMNS_IN_PAIRS", 2)
+    assert residuals._products(left, beside, against) == pytest.approx(together, abs=1e-12)

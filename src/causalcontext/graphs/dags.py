@@ -129,6 +129,7 @@ class OpenGraphs:
             self.components += (tuple(edge for way in ways for edge in way),)
         self._families: dict[tuple[tuple[int, ...], int], tuple[Family, ...] | None] = {}
         self._local: dict[tuple[tuple[OpenEdge, ...], int], LocalFamilies] = {}
+        self._turnings: dict[bool, _Turning] = {}
 
     @cached_property
     def settled(self) -> tuple[tuple[tuple[int, ...], ...], ...]:
@@ -195,7 +196,7 @@ class OpenGraphs:
         """The ways to direct all edges of a component; None if there are too many."""
         if number not in self._listed:
             for no_colliders in self._ruled_out:
-                turning = _Turning(self.endpoints, self.contexts, no_colliders, self._triples)
+                turning = self._turning(no_colliders)
                 orientations = tuple(
                     islice(turning.orientations(self.components[number]), limit + 1)
                 )
@@ -204,6 +205,15 @@ class OpenGraphs:
                 if orientations:
                     break
         return self._listed[number]
+
+    def _turning(self, no_colliders: bool) -> _Turning:
+        """What directs edges, with all of them as they are: made once, since graphs may be wide."""
+        if no_colliders not in self._turnings:
+            self._turnings[no_colliders] = _Turning(
+                self.endpoints, self.contexts, no_colliders, self._triples
+            )
+        self._turnings[no_colliders].start_again()
+        return self._turnings[no_colliders]
 
     def closed(self, limit: int = 1000) -> Endpoints:
         """The endpoints with every direction that all families of a component have; one with too
@@ -289,11 +299,20 @@ class _Turning:
                 return
             if self._direct((g, a, b)):
                 yield from self.orientations(edges[first + 1 :])
-            while len(self._trail) > mark:
-                h, c, d = self._trail.pop()
-                self._ends[h][c][d] = self._ends[h][d][c] = CIRCLE
-                self._effects[h][c].discard(d)
-                self._causes[h][d].discard(c)
+            self._take_back(mark)
+
+    def start_again(self) -> None:
+        """Take all arrows back, and count steps anew."""
+        self._take_back(0)
+        self.steps = 0
+
+    def _take_back(self, mark: int) -> None:
+        """Take the last arrows back, all but some."""
+        while len(self._trail) > mark:
+            h, c, d = self._trail.pop()
+            self._ends[h][c][d] = self._ends[h][d][c] = CIRCLE
+            self._effects[h][c].discard(d)
+            self._causes[h][d].discard(c)
 
     def _direct(self, arrow: Arrow) -> bool:
         """Direct an edge and those that follow in other graphs; False if that is impossible, or

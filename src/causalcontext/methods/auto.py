@@ -221,8 +221,9 @@ def _degenerate(data: Dataset, statistics: SufficientStatistics) -> MethodChoice
     numbers = [
         number for number, position in enumerate(data.system) if data.kinds[position].is_number
     ]
+    # with no more rows than columns all of them are linear functions of each other
     parts = [
-        statistics.moments.merged().scatter[0],
+        *statistics.moments.merged().scatter[:1][[rows.sum() > len(names) + 1]],
         *statistics.moments.scatter[rows > len(names) + 1],
     ]
     tied = next(

@@ -18,12 +18,13 @@ from causalcontext.methods.settings import (
     BENT_ERRORS,
     CONTEXT_POWER,
     LEAST_SECONDS,
+    MOST_PARTNERS,
     ROWS_FOR_CURVES,
     SECONDS_PER_CURVE,
     SECONDS_PER_LOGIT,
     SECONDS_PER_PAIR,
-    SECONDS_PER_TRIPLE,
     SECONDS_PER_VALUE,
+    SECONDS_PER_WIDE_PAIR,
 )
 from causalcontext.score.options import MOST_CURVED_VARIABLES
 
@@ -37,7 +38,8 @@ def forecast(data: Dataset) -> float:
     columns = len(data.system)
     contexts = len(data.contexts.cells)
     climbs = (
-        SECONDS_PER_PAIR * columns**2 + SECONDS_PER_TRIPLE * columns**3
+        SECONDS_PER_PAIR * columns * min(columns, MOST_PARTNERS)
+        + SECONDS_PER_WIDE_PAIR * columns**2
     ) * contexts**CONTEXT_POWER
     values = rows * columns * np.sqrt(contexts)
     seconds = (

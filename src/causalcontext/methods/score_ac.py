@@ -29,10 +29,11 @@ class ScoreAC(MethodObject):
     Parameters
     ----------
     search : {"auto", "order", "exact"}
-        "exact" finds the optimum of a small problem, "order" climbs from `starts` random orders,
-        "auto" takes the quicker one.
+        "exact" finds the optimum of a small problem, "order" climbs from `starts` orders, "auto"
+        takes the quicker one.
     starts : int, optional
-        Random orders to climb from; by default fewer, the more variables there are.
+        Orders to climb from, the best one for straight lines and random ones; by default fewer, the
+        more variables there are.
     curves : {"auto", "never", "always"}
         Whether mechanisms may bend; "auto" asks the likelihood.
     penalty : float
@@ -58,7 +59,7 @@ class ScoreAC(MethodObject):
     search: str = option(
         "auto", "NAME", "auto (the quicker one), order, or exact for small tables."
     )
-    starts: int | None = option(None, "N", "Random starts.")
+    starts: int | None = option(None, "N", "Orders to start from, the first one by straight lines.")
     curves: str = option("auto", "NAME", "auto (if they raise the score enough), never or always.")
     penalty: float = option(2.0, "NUMBER", "The penalty per parameter; 1 is the BIC.")
     wrong_cells: str = option(

@@ -79,8 +79,12 @@ SECONDS_PER_PAIR = 1e-4
 """The time of a pair of columns (seconds): climbs from several orders, and what the search asks
 about every link."""
 
-SECONDS_PER_TRIPLE = 1.8e-7
-"""The time of a triple of columns in the same climbs (seconds)."""
+MOST_PARTNERS = 150
+"""Columns with which a column makes such pairs (columns): in wider tables it looks at few others
+(`FEWEST_SCREENED` of score/lines.py)."""
+
+SECONDS_PER_WIDE_PAIR = 7e-6
+"""The time of every pair of columns (seconds): correlations, checks, marks."""
 
 CONTEXT_POWER = 1.4
 """Climbs grow with this power of the number of contexts (no unit): every set of contexts may have a

@@ -32,6 +32,7 @@ from causalcontext.model_checks.settings import (
     CLEAR_SKEWNESS,
     FAR_DEVIATIONS,
     FEWEST_FAR_ROWS,
+    MOST_COLUMNS_IN_PAIRS,
     PRODUCTS_AT_A_TIME,
     ROW_CHECK_LEVEL,
 )
@@ -303,6 +304,10 @@ def _products(left: Floats, beside: Floats, against: Bools) -> Floats:
     """The largest correlation of every residual with a product of two of its columns."""
     if not against.any():
         return np.zeros(left.shape[1])
+    if beside.shape[1] > MOST_COLUMNS_IN_PAIRS:
+        return np.array(
+            [_products_of(left[:, j], beside[:, own]) for j, own in enumerate(against.T)]
+        )
     first, second = np.triu_indices(beside.shape[1], 1)
     both = against[first] & against[second]
     wanted = np.flatnonzero(both.any(axis=1))
@@ -311,6 +316,17 @@ def _products(left: Floats, beside: Floats, against: Bools) -> Floats:
         chosen = wanted[begin : begin + PRODUCTS_AT_A_TIME]
         products = beside[:, first[chosen]] * beside[:, second[chosen]]
         largest = np.maximum(largest, _largest(_correlations(products, left), both[chosen]))
+    return largest
+
+
+def _products_of(left: Floats, beside: Floats) -> float:
+    """The largest correlation of one residual, shape (rows,), with a product of two columns."""
+    first, second = np.triu_indices(beside.shape[1], 1)
+    largest = 0.0
+    for begin in range(0, first.size, PRODUCTS_AT_A_TIME):
+        chosen = slice(begin, begin + PRODUCTS_AT_A_TIME)
+        products = beside[:, first[chosen]] * beside[:, second[chosen]]
+        largest = max(largest, float(np.abs(_correlations(products, left[:, None])).max()))
     return largest
 
 

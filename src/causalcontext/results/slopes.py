@@ -126,6 +126,12 @@ def shares_of_errors(inside: Sequence[Floats], variance: Floats) -> list[float]:
     quarters and all of it are considered, and nothing where it is below `LEAST_ERROR_SHARE`.
     """
     unit = np.sqrt(np.outer(variance, variance))
+    least = LEAST_ERROR_SHARE * np.eye(len(variance))
+    try:  # of wide tables hardly any has such a share, and eigenvalues take seconds there
+        for covariance in inside:
+            np.linalg.cholesky(covariance / unit - least)
+    except np.linalg.LinAlgError:
+        return []
     share = min(
         LARGEST_ERROR_SHARE,
         *(float(np.linalg.eigvalsh(covariance / unit)[0]) for covariance in inside),

@@ -125,6 +125,8 @@ class ScoreDesign:
     - `surcharge` (Q,): the price of a column beside its parameter: the choice among so many.
     - `allowed`, `required` (nodes, C): `[child, parent]`; a system variable reads the context
       instead.
+    - `near` (nodes, C): who is ever a candidate of a node; all, unless a search over orders of many
+      variables has chosen (`narrow`).
     - `needs` (readers, 2): what comes before every node that uses a reader, -1 for no node.
     - `may` (nodes, 1 + readers): whether a node may have one mechanism in all cells, and may change
       with a reader.
@@ -159,6 +161,7 @@ class ScoreDesign:
             self.response[self.owner[place]] = place
         self.surcharge = _surcharge(data, self.functions, self.price(data.total))
         self.allowed, self.required, self.needs, self.may, self.earlier = _known(data)
+        self.near = np.ones_like(self.allowed)
         self._facts = [_plain_facts(self)]
         self._mixed = {}
         for levels in sorted(
@@ -217,6 +220,12 @@ class ScoreDesign:
         other.covariances = self.new_rows()
         other._forget_blocks()
         return other
+
+    def narrow(self, near: Bools) -> None:
+        """Let nodes choose among some candidates alone; workspaces that were made before stay."""
+        with self._lock:
+            self.near = near | self.required
+            self._tables = None
 
     def most_columns(self, curves: bool) -> int:
         """The most columns of the location of a node beside required ones, if curves are on offer
@@ -329,6 +338,7 @@ class ScoreDesign:
                     weight,
                     variance,
                     self.required,
+                    self.near,
                 )
             return self._tables
 

@@ -76,7 +76,10 @@ class Directed:
     @cached_property
     def agreed(self) -> Bools:
         """Links of the model whose margin is not small; shape (K, variables, variables)."""
-        turned = np.any([other.links.swapaxes(1, 2) for other in self.near], axis=0)
+        turned = self.model.links.swapaxes(1, 2).copy()
+        for other in self.near:
+            for node in other.nodes_apart(self.model):
+                turned[:, node] |= other.links_into(node)
         return np.asarray(self.model.links & self.asked & ~turned & ~(self.margin < CLEAR_MARGIN))
 
     def marks(
@@ -93,25 +96,53 @@ class Directed:
         """
         turns = self.agreed.any(axis=0) & self.agreed.any(axis=0).T & doubted
         agreed = place(self.agreed & ~turns)
-        alternatives = [other.links for other in (self.model, *self.near)]
-        for cause, effect in np.argwhere(self.margin < CLEAR_MARGIN).tolist():
-            # the best one, each such link turned
-            turned = self.model.links.copy()
-            turned[:, effect, cause] = turned[:, cause, effect]
-            turned[:, cause, effect] = False
-            alternatives.append(turned)
-        models = np.stack([place(links) for links in alternatives])
-        edges = models[0] | models[0].swapaxes(1, 2)
+        best = place(self.model.links)
+        edges = best | best.swapaxes(1, 2)
         loose = edges & ~agreed & ~agreed.swapaxes(1, 2)
-        open_triples = [
-            Triples(frozenset(), frozenset(_colliders(*graph)))
-            for graph in zip(edges, models.swapaxes(0, 1), loose, strict=True)
-        ]
+        colliders = self._colliders(place, edges, loose)
+        open_triples = [Triples(frozenset(), frozenset(own)) for own in colliders]
         if not self.asked.all():
             return Marks(endpoints_of_arcs(agreed | loose), {}, _undecided(open_triples))
         evidence = Evidence(open_triples, None, contexts, arrows=agreed)
         margin = np.broadcast_to(np.nan_to_num(self.margin, nan=np.inf), self.model.links.shape)
-        return _extendable(edges, evidence, models[0], place(margin))
+        return _extendable(edges, evidence, best, place(margin))
+
+    def _colliders(
+        self, place: Callable[[NDArray[Any]], NDArray[Any]], edges: Bools, loose: Bools
+    ) -> list[list[Triple]]:
+        """For every graph its unshielded triples with a loose edge that are colliders in one of the
+        models, or in the best one when an open link is turned.
+
+        `edges` and `loose`, shape (K, variables, variables), are in the numbers of the table, as
+        the triples are.
+        """
+        model = self.model
+        shape = model.links.shape
+        source = place(np.arange(model.links.size).reshape(shape))
+        graphs = source[:, 0, 0] // (shape[1] * shape[2])
+        back = source[0, :, 0] % (shape[1] * shape[2]) // shape[2]
+        turned: dict[int, list[tuple[int, bool]]] = {}
+        for cause, effect in np.argwhere(self.margin < CLEAR_MARGIN).tolist():
+            turned.setdefault(effect, []).append((cause, False))
+            turned.setdefault(cause, []).append((effect, True))
+        apart: dict[int, list[FittedModel]] = {}
+        for other in self.near:
+            for node in other.nodes_apart(model):
+                apart.setdefault(node, []).append(other)
+        found: list[list[Triple]] = [[] for _ in edges]
+        for w in np.flatnonzero(loose.any(axis=(0, 1))).tolist():
+            node = int(back[w])
+            own = model.links[:, :, node]
+            ways = [own]
+            ways += [other.links_into(node) for other in apart.get(node, ())]
+            for neighbour, comes in turned.get(node, ()):
+                way = own.copy()
+                way[:, neighbour] = comes & model.links[:, node, neighbour]
+                ways.append(way)
+            into = np.stack(ways)[:, graphs][:, :, back]
+            for g, triples in enumerate(found):
+                triples += _colliders_at(w, edges[g], loose[g], into[:, g])
+        return found
 
 
 def _extendable(edges: Bools, evidence: Evidence, best: Bools, margin: Floats) -> Marks:
@@ -159,15 +190,14 @@ def _undecided(triples: Sequence[Triples]) -> frozenset[UndecidedTriple]:
     return frozenset((g, *triple) for g, each in enumerate(triples) for triple in each.ambiguous)
 
 
-def _colliders(edges: Bools, models: Bools, loose: Bools) -> Iterator[Triple]:
+def _colliders_at(w: int, edges: Bools, loose: Bools, into: Bools) -> Iterator[Triple]:
     """Triples (x, w, y), x < y, unshielded in a graph, with a loose edge, that are colliders in one
-    of some models.
+    of some models, of which `into`, shape (models, variables), has the links into w.
     """
-    for w, near in enumerate(edges):
-        for x, y in combinations(np.flatnonzero(near).tolist(), 2):
-            asked = not edges[x, y] and (loose[x, w] or loose[y, w])
-            if asked and (models[:, x, w] & models[:, y, w]).any():
-                yield x, w, y
+    for x, y in combinations(np.flatnonzero(edges[w]).tolist(), 2):
+        asked = not edges[x, y] and (loose[x, w] or loose[y, w])
+        if asked and (into[:, x] & into[:, y]).any():
+            yield x, w, y
 
 
 def direct(found: FoundModels, clock: Clock | None = None) -> Directed:
@@ -183,7 +213,9 @@ def direct(found: FoundModels, clock: Clock | None = None) -> Directed:
         model = met[-1]
     for other in known:
         behind = model.score - other.score
-        margin[model.linked & ~other.linked & (margin > behind)] = behind
+        for node in other.nodes_apart(model):
+            lost = model.linked[:, node] & ~other.linked_into(node)
+            margin[lost & (margin[:, node] > behind), node] = behind
     near = tuple(other for other in known if other.score > model.score - CLEAR_MARGIN)
     return Directed(model, near, margin, asked)
 
@@ -194,13 +226,13 @@ def _ask(
     """The best model without each link, margins, and which links there was time for; one that is
     better ends it.
     """
-    links, design, p = model.links, model.design, model.design.data.responses
+    linked, design, p = model.linked, model.design, model.design.data.responses
     rivals = None if clock is not None and clock.late else found.rivals(model)
     met: list[FittedModel] = []
-    margin = np.full(links.shape[1:], np.nan)
-    asked = np.ones(links.shape[1:], dtype=bool)
+    margin = np.full(linked.shape, np.nan)
+    asked = np.ones(linked.shape, dtype=bool)
     nodes = design.data.nodes
-    for cause, effect in np.argwhere(links[:, :nodes, :nodes].any(axis=0)).tolist():
+    for cause, effect in np.argwhere(linked[:nodes, :nodes]).tolist():
         may_turn = design.allowed[cause, effect]
         if effect >= p and cause < p:  # the mechanism of the cause may change with the context
             may_turn = (design.may[cause, 1:] & (design.needs == effect).any(axis=1)).any()

@@ -138,15 +138,20 @@ class FittedModel:
     @cached_property
     def parents(self) -> Bools:
         """`parents[r, child, parent]`, shape (K, nodes, C)."""
-        found = np.repeat(self.design.required[None], self.design.data.contexts, axis=0)
-        for node, part in self.regressions():
-            about = self.design.about(part.block)
+        return np.stack([self.causes(node) for node in range(self.design.data.nodes)], axis=1)
+
+    def causes(self, node: int) -> Bools:
+        """The causes of a node in every context beside those it reads, shape (K, C)."""
+        design = self.design
+        found = np.repeat(design.required[node][None], design.data.contexts, axis=0)
+        for part in self.parts[node]:
+            about = design.about(part.block)
             for column in part.columns.tolist():
-                here = members(self.design.lives(part.block, column), len(found))
+                here = members(design.lives(part.block, column), len(found))
                 for who in (who for who in about[: PARTNER + 1, column].tolist() if who >= 0):
-                    found[here, node, who] = True
+                    found[here, who] = True
             for r in members(part.mask, len(found)) if len(part.scale) else ():
-                found[r, node, self.design.owners_of_scale(part.scale)] = True
+                found[r, design.owners_of_scale(part.scale)] = True
         return found
 
     def before(self, node: int, mask: int) -> Bools:
@@ -209,12 +214,28 @@ class FittedModel:
         """
         data = self.design.data
         links = np.zeros((data.contexts, data.variables, data.variables), dtype=bool)
-        links[:, : data.candidates, : data.nodes] = self.parents.transpose(0, 2, 1)
-        for node in range(data.responses):
-            links[:, list(self.reads(node)), node] = True
+        for node in range(data.nodes):
+            links[:, :, node] = self.links_into(node)
         for context, source in data.made_of.items():
             links[:, source, context] = True
         return links
+
+    def links_into(self, node: int) -> Bools:
+        """The links of every context into a node, shape (K, variables)."""
+        data = self.design.data
+        links = np.zeros((data.contexts, data.variables), dtype=bool)
+        links[:, : data.candidates] = self.causes(node)
+        if node < data.responses:
+            links[:, list(self.reads(node))] = True
+        return links
+
+    def nodes_apart(self, other: FittedModel) -> list[int]:
+        """The nodes whose mechanisms may be others in another model of the same design."""
+        return [
+            node
+            for node, (mine, theirs) in enumerate(zip(self.parts, other.parts, strict=True))
+            if mine is not theirs
+        ]
 
     @cached_property
     def linked(self) -> Bools:
@@ -223,19 +244,23 @@ class FittedModel:
         """
         data = self.design.data
         found = np.zeros((data.variables, data.variables), dtype=bool)
-        found[: data.candidates, : data.nodes] = self.design.required.T
-        for node, part in self.regressions():
-            about = self.design.about(part.block)
-            for who in (
-                *about[OWNER, part.columns].tolist(),
-                *about[PARTNER, part.columns].tolist(),
-            ):
-                if who >= 0:
-                    found[who, node] = True
-        for node in range(data.responses):
-            found[list(self.reads(node)), node] = True
+        for node in range(data.nodes):
+            found[:, node] = self.linked_into(node)
         for context, source in data.made_of.items():
             found[source, context] = True
+        return found
+
+    def linked_into(self, node: int) -> Bools:
+        """The links of any context into a node, shape (variables,)."""
+        data = self.design.data
+        found = np.zeros(data.variables, dtype=bool)
+        found[: data.candidates] = self.design.required[node]
+        for part in self.parts[node]:
+            about = self.design.about(part.block)
+            who = about[: PARTNER + 1, part.columns]
+            found[who[who >= 0]] = True
+        if node < data.responses:
+            found[list(self.reads(node))] = True
         return found
 
     def reads(self, node: int) -> tuple[int, ...]:
@@ -248,11 +273,14 @@ class FittedModel:
         if len(parts) == 1:
             found = () if kind == POOLED else data.codings[reader].variables
         else:
-            same = self.block[:, node].tolist()
+            same = np.zeros(data.contexts, dtype=np.int64)  # contexts of one mechanism
+            for number, part in enumerate(parts):
+                same[list(members(part.mask, data.contexts))] = number
             found = next(
                 variables
                 for variables, _, groups, _ in data.readers
-                if len({*zip(groups.tolist(), same, strict=True)}) == len({*groups.tolist()})
+                if len({*zip(groups.tolist(), same.tolist(), strict=True)})
+                == len({*groups.tolist()})
             )
         return tuple(sorted({*found, *data.must_read[node]}))
 

@@ -121,6 +121,12 @@ MANY_VARIABLES = 200
 """From so many variables on, the price of a parent also grows with their number."""
 MOST_CURVED_VARIABLES = 250
 """Beyond so many variables curves are not tried."""
+FEW_VARIABLES = 50
+"""Up to so many variables climbs begin at 10 orders, the best one for lines and random ones, beyond
+at 3, and from `MANY_VARIABLES` on at the former alone."""
+STARTS_WITHOUT_CONTEXTS = 3
+"""Without contexts climbs hardly ever leave the best order for lines: it is the best order but for
+densities of noise and for categories."""
 MANY_CONTEXTS = 5
 """From so many contexts on, contexts are merged, which takes longer: fewer starts, and none after
 the best model was found twice."""
@@ -137,8 +143,9 @@ class ScoreOptions:
     # "none", or "ranks": columns are replaced by the normal scores of their ranks; "auto" asks the
     # likelihood
     transform: str = "auto"
-    # random starts of the order search; by default 10 for up to 50 variables, 4 for up to 400, else
-    # 1; fewer for the search with curves, which also starts from what was found without them
+    # starts of the order search: the best order for lines, then random ones; by default 10 for up
+    # to 50 variables, 3 for up to 200, else 1; fewer without contexts, and for the search with
+    # curves, which also starts from what was found without them
     starts: int | None = None
     penalty: float = (
         2.0  # each parameter costs `penalty / 2 * log(rows of its block)`; 1 is the plain BIC
@@ -174,7 +181,9 @@ class ScoreOptions:
         """The random starts for a table."""
         if self.starts is not None:
             return self.starts
-        starts = 10 if variables <= 50 else 4 if variables <= 400 else 1
+        starts = 10 if variables <= FEW_VARIABLES else 3 if variables < MANY_VARIABLES else 1
+        if contexts == 1:
+            starts = min(starts, STARTS_WITHOUT_CONTEXTS)
         if contexts >= MANY_CONTEXTS:
             starts = min(starts, 4)
         return (

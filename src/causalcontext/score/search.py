@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from math import inf
 
@@ -37,6 +37,7 @@ from causalcontext.kernels.orders.slots import (
 from causalcontext.progress import Advance, Count
 from causalcontext.score.data import members
 from causalcontext.score.design import POOLED, ScoreDesign
+from causalcontext.score.lines import line_order, outsiders, screen
 from causalcontext.score.merging import Merger, lattice, without_reader
 from causalcontext.score.model import FittedModel, Part, part_of
 from causalcontext.score.options import MANY_CONTEXTS, Clock
@@ -302,6 +303,13 @@ def search(
             )
     elif not (free and is_quick(*size)):
         starts = options.number_of_starts(data.responses, data.contexts, curves)
+        if not orders:
+            order, causes = clock.result(
+                clock.start(partial(line_order, design, effort.seed, clock))
+            )
+            is_screened = not curves and screen(design, causes)
+            found = OrderSearch(design, curves, effort, [order], starts - 1, True).search(needed)
+            return _with_outsiders(design, found, effort) if is_screened else found
         return OrderSearch(design, curves, effort, orders, starts).search(needed)
     first = None
     if clock.is_limited or not (sure or options.search == "exact"):
@@ -316,6 +324,23 @@ def search(
     return FoundModels((scores.best_model(),), "exact", lambda model: scores.without)
 
 
+def _with_outsiders(design: ScoreDesign, found: FoundModels, effort: Effort) -> FoundModels:
+    """The models of a search among few candidates, after those that were no candidates are some
+    where that pays.
+    """
+    for _ in range(MOST_ROUNDS):
+        more = outsiders(found.best)
+        if effort.clock.late or not more.any():
+            break
+        design.narrow(design.near | more)
+        again = OrderSearch(design, False, effort, [found.best.orders[0]], 0).search(-np.inf)
+        if again.best.score <= found.best.score + EQUAL:
+            break
+        models = tuple(best_first([*again.models, *found.models]))
+        found = FoundModels(models, found.search, again.rivals)
+    return found
+
+
 def best_first(models: Sequence[FittedModel]) -> list[FittedModel]:
     """Models by score; of those that are best but for rounding the first one leads."""
     best = max(model.score for model in models)
@@ -327,10 +352,20 @@ def best_first(models: Sequence[FittedModel]) -> list[FittedModel]:
 
 
 class OrderSearch:
-    """Climbs from given orders and from random ones, some of them at the same time."""
+    """Climbs from given orders and from random ones, some of them at the same time.
+
+    Of equally good models that of the first climb leads: given orders come first, unless they come
+    `last`.
+    """
 
     def __init__(
-        self, design: ScoreDesign, curves: bool, effort: Effort, orders: Sequence[Ints], random: int
+        self,
+        design: ScoreDesign,
+        curves: bool,
+        effort: Effort,
+        orders: Sequence[Ints],
+        random: int,
+        last: bool = False,
     ) -> None:
         self._design = design
         self._curves = curves
@@ -338,6 +373,7 @@ class OrderSearch:
         self._given = orders
         is_tree = len(design.data.readers) == 1 and design.data.contexts > MOST_CELLS_EXACT
         self._slots = None if is_tree else lattice(design)
+        self._first_given = random if last else 0
         self._total = random + len(orders)
         self._jobs = min(effort.n_jobs, self._total)
         self._workspaces: list[FitWorkspace] = []
@@ -378,9 +414,10 @@ class OrderSearch:
     def _model(self, start: int) -> FittedModel:
         """Where the climb from one start ends, as far as the time allows."""
         generator = np.random.default_rng([self._effort.seed % 2**32, start])
+        given = start - self._first_given
         order = (
-            self._given[start]
-            if start < len(self._given)
+            self._given[given]
+            if 0 <= given < len(self._given)
             else random_order(self._design, generator)
         )
         workspace = self._workspaces.pop() if self._workspaces else self._new_workspace()
@@ -473,7 +510,8 @@ class Climber:
         uses = arrays.tables.groups >= 0
         if shared or data.orders == 1:
             uses = np.tile(np.arange(data.orders) == 0, (len(uses), 1))
-        self.problem = OrderProblem(slots, self.design.allowed, self.design.earlier)
+        allowed = self.design.allowed & self.design.near
+        self.problem = OrderProblem(slots, allowed, self.design.earlier)
         self.state = State(
             arrays.fits.scores,
             arrays.fits.matters,
@@ -543,14 +581,19 @@ class Climber:
         for name in ("orders", "uses", "value", "changed", "touched"):
             getattr(self.state, name)[...] = getattr(other.state, name)
 
-    def model(self, score: float) -> FittedModel:
-        """The model where the climb stands."""
+    def model(self, score: float, near: FittedModel | None = None) -> FittedModel:
+        """The model where the climb stands; nodes that were not touched have the mechanisms of a
+        model nearby, if one is given.
+        """
         design = self.design
         slots = self.problem.slots
         place = self.state.orders[1, 0]
         pooled = slots.may[:, 0] & (self.state.scores[:, 0] == self.state.value[NOW])
         parts = []
         for node in range(design.data.nodes):
+            if near is not None and not self.state.touched[node]:
+                parts.append(near.parts[node])
+                continue
             chosen = [0]
             if not pooled[node]:
                 usable = readers_in_reach(slots.needs, place, node)
@@ -585,6 +628,25 @@ def random_order(design: ScoreDesign, generator: np.random.Generator) -> Ints:
     return np.array(order, dtype=np.int64)
 
 
+def with_parts_of(model: FittedModel, other: FittedModel) -> FittedModel:
+    """A model that shares the mechanisms that are the same in another one."""
+    parts = tuple(
+        theirs if same_parts(mine, theirs) else mine
+        for mine, theirs in zip(model.parts, other.parts, strict=True)
+    )
+    return replace(model, parts=parts)
+
+
+def same_parts(one: Sequence[Part], other: Sequence[Part]) -> bool:
+    """True if two mechanisms of a node are the same regressions."""
+    return len(one) == len(other) and all(
+        mine.block == theirs.block
+        and mine.mask == theirs.mask
+        and np.array_equal(mine.everything, theirs.everything)
+        for mine, theirs in zip(one, other, strict=True)
+    )
+
+
 class Rivals:
     """The best models near a given one in which a link is missing."""
 
@@ -594,7 +656,7 @@ class Rivals:
         self._score = model.score
         orders = model.orders
         nodes = model.design.data.nodes
-        links = np.asarray(model.links[:, :nodes, :nodes].any(axis=0))
+        links = np.asarray(model.linked[:nodes, :nodes])
         self._near: Bools = links | links.T
         starts = [(np.tile(orders[0], (len(orders), 1)), True)]
         if not (orders == orders[0]).all():
@@ -610,8 +672,10 @@ class Rivals:
         self._homes, self._trials = (
             [Climber(workspace, slots, *start, stop) for start in starts] for _ in range(2)
         )
+        self._models = []
         for home, trial in zip(self._homes, self._trials, strict=True):
-            home.fit()
+            score = home.fit()
+            self._models.append(with_parts_of(home.model(score), model))
             trial.state.touched[:] = True
             home.state.touched[:] = False
 
@@ -624,7 +688,7 @@ class Rivals:
         """
         stale = np.array([effect])
         best: FittedModel | None = None
-        for home, trial in zip(self._homes, self._trials, strict=True):
+        for home, trial, near in zip(self._homes, self._trials, self._models, strict=True):
             problem = trial.problem
             if problem.allowed[effect, cause]:
                 allowed = problem.allowed.copy()
@@ -640,7 +704,7 @@ class Rivals:
             if score > self._score - REACH:
                 _, score = trial.climb(self._visits(cause, effect, True), problem=problem)
             if score > (floor if best is None else best.score):
-                best = trial.model(score)
+                best = trial.model(score, near)
         return best
 
     def _visits(self, cause: int, effect: int, neighbours: bool) -> Ints:

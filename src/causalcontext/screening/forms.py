@@ -36,6 +36,7 @@ from causalcontext.screening.settings import (
     MOST_TERMS_WRITTEN,
     PLAIN_NUMBER_WITHIN,
     ROWS_OF_A_FORM_GLANCE,
+    ROWS_OF_A_LEVEL_GLANCE,
     STANDARD_ERRORS_BEYOND_HALF_A_STEP,
 )
 
@@ -332,7 +333,7 @@ def extreme_cells(columns: Columns, gone: frozenset[int]) -> list[Relation]:
     """
     numbers = [j for j in columns.numbers(gone) if _hardly_repeats(columns.values[j])]
     relations = []
-    for value in numbers:
+    for value in _seen_elsewhere(columns.values, numbers):
         parts = _taken_from(columns, value, [j for j in numbers if j != value])
         if len(parts) < 2 or not columns.may_go[value]:
             continue
@@ -343,6 +344,18 @@ def extreme_cells(columns: Columns, gone: frozenset[int]) -> list[Relation]:
                 words = {value: f"is the {word} of {names}"}
                 relations.append(Relation(value, tuple(parts), words, made=value))
     return relations
+
+
+def _seen_elsewhere(values: Floats, numbers: list[int]) -> list[int]:
+    """The numbers whose cell is that of another one in each of some rows, if it is not missing;
+    `values` has shape (columns, rows).
+    """
+    few = values[numbers][:, :: max(1, values.shape[1] // ROWS_OF_A_LEVEL_GLANCE)]
+    possible = np.ones(len(numbers), dtype=bool)
+    for row in few.T:
+        _, number, count = np.unique(row, return_inverse=True, return_counts=True)
+        possible &= (count[number] > 1) | ~np.isfinite(row)
+    return [j for j, is_possible in zip(numbers, possible.tolist(), strict=True) if is_possible]
 
 
 def _taken_from(columns: Columns, value: int, others: list[int]) -> list[int]:

@@ -20,6 +20,7 @@ from causalcontext.screening.relations import Columns, Relation, is_short, numbe
 from causalcontext.screening.settings import (
     EXACT_CONSTANT,
     EXACT_RESIDUAL,
+    FAR_FROM_ROUNDING,
     FEWEST_ROWS_OF_A_RELATION,
     LARGEST_MISFIT_OF_ROUNDING,
     LARGEST_SQUARES_OF_ROUNDING,
@@ -154,6 +155,8 @@ def _dependent(
     candidates = []
     basis = np.zeros((0, n))
     members = list[int]()
+    if present.all() and size.min() > 0.0 and _leave_enough(values / size[:, None], closely):
+        return []
     limit = LARGEST_MISFIT_OF_ROUNDING if not closely else (10 * EXACT_RESIDUAL) ** 2
     blocks = np.empty((min(len(terms), n), n))
     for number in range(len(terms)):
@@ -178,6 +181,27 @@ def _dependent(
             blocks[len(members)] = rest / np.sqrt(left)
             members.append(number)
     return candidates
+
+
+def _leave_enough(values: Floats, closely: bool) -> bool:
+    """True if it is clear that those before it determine no term; `values`, shape (terms, rows),
+    have mean 0 and length 1.
+
+    What is left of every term are the pivots of a Cholesky factor of the correlations, as good as
+    orthogonal terms where they are far from rounding, and in a small part of the time where there
+    are many.
+    """
+    rows = values.shape[1]
+    values = values[: rows - SPARE_ROWS_OF_A_REGRESSION]  # more terms are not asked
+    limit = (10 * EXACT_RESIDUAL) ** 2 if closely else LARGEST_MISFIT_OF_ROUNDING
+    trace = (10 * EXACT_RESIDUAL) ** 2 if closely else LARGEST_TRACE**2
+    try:
+        factor = np.linalg.cholesky(values @ values.T)
+    except np.linalg.LinAlgError:
+        return False
+    left = np.diagonal(factor) ** 2
+    by_row = left * rows / (rows - np.arange(len(left)) - 1)
+    return bool(left.min() > FAR_FROM_ROUNDING and by_row.min() > 2.0 * max(limit, trace))
 
 
 def _confirmed(

@@ -211,6 +211,11 @@ FEWEST_ROWS_OF_A_RELATION = 40
 """Complete rows that a relation needs (rows). Chosen, not measured; see
 `test_a_fit_without_rows_to_spare_is_none`."""
 
+FAR_FROM_ROUNDING = 1e-7
+"""What must be left of the columns of a table for a Cholesky factor of their correlations to show
+that none is a function of the others (a share of variance); below, and within a factor 2 of what is
+asked, columns are made orthogonal one by one. It bounds time, and decides nothing."""
+
 SPARE_ROWS_OF_A_REGRESSION = 12
 """Rows beyond the coefficients of a regression, so that a perfect fit is none by overfitting
 (rows). Chosen, not measured."""

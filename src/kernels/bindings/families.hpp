@@ -23,5 +23,6 @@ void bind_fits_by_context(nanobind::module_ &module);
 void bind_basis(nanobind::module_ &module);
 void bind_robust_change(nanobind::module_ &module);
 void bind_orders(nanobind::module_ &module);
+void bind_line_orders(nanobind::module_ &module);
 
 } // namespace cc

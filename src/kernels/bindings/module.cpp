@@ -20,4 +20,5 @@ NB_MODULE(_kernels, module) {
     cc::bind_basis(module);
     cc::bind_robust_change(module);
     cc::bind_orders(module);
+    cc::bind_line_orders(module);
 }

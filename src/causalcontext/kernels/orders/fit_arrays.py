@@ -81,6 +81,8 @@ class BlockTables(NamedTuple):
     weight: Floats
     variance: Floats
     required: Bools  # shape (nodes, p): `required[child, parent]`
+    # shape (nodes, p): who is ever a candidate: in wide tables fits do not look at others
+    near: Bools
 
 
 class FitRows(NamedTuple):
