@@ -117,7 +117,6 @@ NOT_REACHED = {
     ("context_idle", "river"): OTHER_CONTEXT,
     ("context_idle_20", "river"): OTHER_CONTEXT,
     ("context_idle_9", "river"): OTHER_CONTEXT,
-    ("missing_listwise", "factory"): "a claim near its threshold is lost with a tenth of the rows",
     ("missing_model", "greenhouse"): "a link near its threshold",
     (
         "typos",
@@ -127,6 +126,10 @@ NOT_REACHED = {
     ("unrelated_product", "river"): ONE_CLASS,
 }
 """What is not reached: accident and base, and why. An entry that is no longer needed fails."""
+ON_AN_EDGE = {
+    ("missing_listwise", "factory"): "a claim near its threshold, without a tenth of the rows",
+}
+"""Where a true claim is found or lost by the last digits of a score; nothing false may be said."""
 
 
 def check(names: tuple[str, ...], base: str, seeds: tuple[int, ...]) -> None:
@@ -140,6 +143,9 @@ def check(names: tuple[str, ...], base: str, seeds: tuple[int, ...]) -> None:
         assert verdict not in ALLOWED[allowed], (
             f"{' and '.join(names)} on {base}: reached by now, take it out of the list"
         )
+        return
+    if (*names, base) in ON_AN_EDGE:
+        assert verdict in (*ALLOWED[allowed], Verdict.LOST), told(outcomes)
         return
     assert verdict in ALLOWED[allowed], f"{' and '.join(names)}: {verdict}\n{told(outcomes)}"
     for one in outcomes:
@@ -175,7 +181,7 @@ def pairs_of(names: Iterable[str], bases: Iterable[str], count: int, seed: int) 
     """
     draw = random.Random(seed)
     of_all = [(name, base) for name in sorted(names) for base in sorted(bases)]
-    possible = [one for one in of_all if one not in NOT_REACHED]
+    possible = [one for one in of_all if one not in {**NOT_REACHED, **ON_AN_EDGE}]
     pairs: dict[Pair, None] = {}
     while len(pairs) < count:
         first, base = draw.choice(possible)
