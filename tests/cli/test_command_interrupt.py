@@ -65,6 +65,8 @@ def test_ctrl_c_in_a_running_search_keeps_what_is_done() -> None:
         "data.csv",
         "--context",
         "R",
+        "--method",
+        "pc-ac",
         "--json",
         "out.json",
     ]

@@ -115,14 +115,14 @@ def test_what_needs_rows_in_memory_is_refused(in_memory_only):
 
 def test_workers_that_cannot_import_the_library_are_named(monkeypatch):
     class Client:
-        def run(self, function, name):
+        def run(self, function, text):
             return {
-                "tcp://one": function("sys"),
-                "tcp://two": function("a_library_that_nobody_has"),
+                "tcp://one": function(text),
+                "tcp://two": function(text.replace("causalcontext", "a_library_that_nobody_has")),
             }
 
-        def run_on_scheduler(self, function, name):
-            return function("a_library_that_nobody_has")
+        def run_on_scheduler(self, function, text):
+            return function(text.replace("causalcontext", "a_library_that_nobody_has"))
 
     monkeypatch.setattr(clusters, "_active_client", Client)
     expected = "^tcp://two and the scheduler of the Dask cluster cannot import causalcontext"

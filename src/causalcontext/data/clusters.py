@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from importlib.util import find_spec
 from inspect import signature
 from itertools import accumulate
 from math import isqrt
@@ -17,6 +16,9 @@ from causalcontext.errors import DataError, listed
 
 PACKAGE = __name__.partition(".")[0]
 """Packages that scheduler and workers must be able to import."""
+CAN_IMPORT = f"__import__('importlib.util').util.find_spec({PACKAGE!r}) is not None"
+"""What a worker is asked: is the library there?"""
+
 MOST_AT_ONCE = 16
 """More partitions of a Spark table are merged by its workers first."""
 
@@ -79,10 +81,11 @@ def check_workers() -> None:
     client = _active_client()
     if client is None:
         return
-    # A function of Python's own library travels to a worker that has nothing of ours.
-    found = client.run(find_spec, PACKAGE)
-    without = [address for address, spec in found.items() if spec is None]
-    if client.run_on_scheduler(find_spec, PACKAGE) is None:
+    # Text and a function of Python itself travel to a worker that has nothing of ours, and a truth
+    # value back: the specification of a module would bring its loader along, which may not travel.
+    found = client.run(eval, CAN_IMPORT)
+    without = [address for address, can_import in found.items() if not can_import]
+    if not client.run_on_scheduler(eval, CAN_IMPORT):
         without.append("the scheduler")
     if without:
         raise DataError(
