@@ -19,7 +19,7 @@ from causalcontext.cli.app import app
 SOURCE = Path(cc.__file__).parents[1]
 CORE = SOURCE / "causalcontext"
 SATELLITES = ("causalcontext_lab", "causalcontext_app")
-API = (SOURCE.parent / "docs" / "api.rst").read_text(encoding="utf-8")
+API = (Path(__file__).parents[1] / "docs" / "api.rst").read_text(encoding="utf-8")
 PUBLIC_MODULES = {
     "causalcontext.ci_tests.protocol",
     "causalcontext.ci_tests.registry",
