@@ -92,12 +92,8 @@ def is_lazy(table: Any) -> bool:
     """True if a table may be read in batches, or into memory: a polars LazyFrame or a DuckDB
     relation.
     """
-    return nw.dependencies.is_polars_lazyframe(table) or type(table).__module__.partition(".")[
-        0
-    ] in (
-        "duckdb",
-        "_duckdb",
-    )
+    library = type(table).__module__.partition(".")[0]
+    return nw.dependencies.is_polars_lazyframe(table) or library in ("duckdb", "_duckdb")
 
 
 def _is_of(library: str, table: Any, *attributes: str) -> bool:

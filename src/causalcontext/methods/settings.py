@@ -104,9 +104,3 @@ more rows cost the search little. Not measured at half and double."""
 BENT_ERRORS = 5.0
 """The correlation of a square or a cube with another column, beside the line, that shows a curve
 (standard errors): chance does not give it among all pairs. It moves a forecast, no graph."""
-
-# Compiling ahead.
-
-GARBAGE_THRESHOLDS = (100_000, 50, 100)
-"""The thresholds of `gc.set_threshold` while kernels are compiled (objects, and rounds): a compiler
-makes many objects that live. They change time alone, and were not measured at half and double."""

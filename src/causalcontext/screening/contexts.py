@@ -13,7 +13,7 @@ from math import log
 import numpy as np
 
 from causalcontext.errors import listed
-from causalcontext.kernels.arrays import Bools, Codes, Ints
+from causalcontext.kernels.arrays import Codes, Ints
 from causalcontext.screening.cells import merged_levels
 from causalcontext.screening.columns import ColumnCells
 from causalcontext.screening.left_out import LeftOut, Why
@@ -322,8 +322,3 @@ def with_one_spelling(cells: ColumnCells, merged: Mapping[str, Sequence[str]]) -
     first = {other: level for level, others in merged.items() for other in others}
     levels = [first.get(level, level) for level in cells.levels]
     return [levels[code] if code >= 0 else None for code in cells.codes.tolist()]
-
-
-def rows_with_context(contexts: Mapping[str, tuple[Codes, Sequence[object]]]) -> Bools:
-    """True in the rows where all contexts have a value, shape (rows,)."""
-    return np.asarray(np.logical_and.reduce([codes >= 0 for codes, _ in contexts.values()]))

@@ -5,7 +5,8 @@ same order.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from threading import Lock
@@ -42,6 +43,9 @@ from causalcontext.search.settings import (
 )
 from causalcontext.views import CIQuery
 
+CountVotes = Callable[[Ballots, Ints, Ints], None]
+"""Adds the votes on some ballots: how many sets separate each pair, and hold each centre."""
+
 
 class SplitSearch:
     """A prepared test as a search of levels.
@@ -59,26 +63,27 @@ class SplitSearch:
     ) -> None:
         self.batched = BatchedSearch(prepared, n_jobs, watch)
         self.roles = prepared.compiled_roles
-        self.compiled = (
-            None if prepared.gaussian is None else CompiledSearch(prepared.gaussian, n_jobs)
-        )
-        self.of_tables = (
-            None if prepared.tables is None else TableSearch(prepared.tables, n_jobs, watch)
-        )
+        self.compiled: KernelSearch | None = None
+        if prepared.gaussian is not None:
+            self.compiled = MomentSearch(prepared.gaussian, n_jobs)
+        elif prepared.tables is not None:
+            self.compiled = TableSearch(prepared.tables, n_jobs, watch)
 
     def of(self, contexts: tuple[int, ...]) -> GroupSearch:
         """The search that answers about pairs with these context variables."""
         if len(contexts) not in self.roles:
             return self.batched
-        return self.compiled or self.of_tables or self.batched
+        return self.compiled or self.batched
 
     def screen(self, plan: Plan, asked: Bools) -> Marginal | None:
-        """The pairs of system variables given nothing, where a kernel answers about them and they
-        are many.
+        """The pairs of system variables given nothing, where the kernel of moments answers about
+        them and they are many.
 
         None where all pairs are to be listed. `asked` has shape (N, N).
         """
-        if self.compiled is None or 0 not in self.roles or len(asked) < FEWEST_TO_SCREEN:
+        if not isinstance(self.compiled, MomentSearch):
+            return None
+        if 0 not in self.roles or len(asked) < FEWEST_TO_SCREEN:
             return None
         return Marginal(
             self.compiled.prepared, plan.views[:, 0], asked, plan.alpha, self.compiled.n_jobs
@@ -89,46 +94,83 @@ class SplitSearch:
         return self.batched.ask(queries)
 
 
-class CompiledSearch:
-    """Searches levels with the kernel of a prepared test of moments.
+class KernelSearch(ABC):
+    """Searches levels with a kernel.
 
     A call takes a part of the pairs of a level, all graphs of a group at once, and writes decisions
-    of shape (pairs, graphs, ...). The rows that answer are the same for all calls of a level, and
-    are kept.
+    of shape (pairs, graphs, ...).
     """
 
-    def __init__(self, prepared: PreparedGaussian, n_jobs: int = 1) -> None:
-        self.prepared = prepared
+    def __init__(self, n_jobs: int) -> None:
         self.n_jobs = n_jobs
-        self._lock = Lock()
-        self._selections: dict[tuple[Hashable, ...], tuple[Ints, RowSelections]] = {}
 
     def fewest(self, level_task: LevelTask) -> int:
-        """The number of pairs that a thread is worth."""
-        return _worth_a_call(level_task)
+        """The number of pairs that are worth a call: `PAIRS_PER_THREAD`, or fewer with many sets
+        each.
+        """
+        total = level_task.pairs.first.size
+        affordable = max(TESTS_PER_THREAD // max(level_task.tests_per_pair, 1), 1)
+        return min(total, PAIRS_PER_THREAD, affordable)
 
     def search(self, level_task: LevelTask) -> tuple[Decisions, Ints]:
         """The deciding sets of the pairs of a level task, and the numbers of tests, shape (2,).
 
         These are the tests run on all rows, and on those of contexts.
         """
-        group = level_task.group
+        share = level_task.group.share
+        pairs = level_task.pairs.first.size
+        decisions = no_decisions(pairs, share.end - share.begin, level_task.size)
+        tests = np.zeros(2, dtype=np.int64)
+        self._decide(level_task, decisions, tests)
+        return decisions, tests
+
+    @abstractmethod
+    def _decide(self, level_task: LevelTask, decisions: Decisions, tests: Ints) -> None:
+        """Write the decisions on the pairs of a level task, and count its tests."""
+
+    @abstractmethod
+    def vote(self, group: PairGroup, ballots: Ballots) -> tuple[Ints, Ints]:
+        """The numbers of sets that separate each pair, and of those among them that hold each
+        centre. Sets of neighbours and any triggers vote.
+        """
+
+    def _in_parts(self, count: CountVotes, ballots: Ballots, votes: tuple[Ints, Ints]) -> None:
+        """Count the votes on parts of the ballots, in threads: every part has numbers of its own
+        to add to, of pairs and of their centres.
+        """
+        separating, holding = votes
+
+        def count_part(part: slice) -> None:
+            centres = slice(ballots.offset[part.start], ballots.offset[part.stop])
+            count(skeleton.part_of(ballots, part), separating[part], holding[centres])
+
+        for _ in in_threads(count_part, _shares(ballots, self.n_jobs), self.n_jobs):
+            pass
+
+
+class MomentSearch(KernelSearch):
+    """Searches levels with the kernel of a prepared test of moments.
+
+    The rows that answer are the same for all calls of a level, and are kept.
+    """
+
+    def __init__(self, prepared: PreparedGaussian, n_jobs: int = 1) -> None:
+        super().__init__(n_jobs)
+        self.prepared = prepared
+        self._lock = Lock()
+        self._selections: dict[tuple[Hashable, ...], tuple[Ints, RowSelections]] = {}
+
+    def _decide(self, level_task: LevelTask, decisions: Decisions, tests: Ints) -> None:
         size = level_task.size
         pairs = level_task.pairs
-        level = self._level(group, size, triggers_count=True)
-        decisions = no_decisions(pairs.first.size, group.share.end - group.share.begin, size)
-        tests = np.zeros(2, dtype=np.int64)
+        level = self._level(level_task.group, size, triggers_count=True)
         skeleton.search_pairs(
             level, 0, pairs.first.size, pairs, decisions, _workspace(level, size), tests
         )
-        return decisions, tests
 
     def vote(self, group: PairGroup, ballots: Ballots) -> tuple[Ints, Ints]:
-        """The numbers of sets that separate each pair, and of those among them that hold each
-        centre.
-
-        Sets of neighbours and any triggers vote. Where the rows that answer do not depend on the
-        size of a set, all sizes are counted in one call.
+        """Where the rows that answer do not depend on the size of a set, all sizes are counted in
+        one call.
         """
         separating = np.zeros_like(ballots.first)
         holding = np.zeros_like(ballots.centre)
@@ -138,36 +180,21 @@ class CompiledSearch:
         alike = not group.contexts or self.prepared.matters(last + 1) == 0
         for first in range(last + 1)[: 1 if alike else None]:
             sizes = Sizes(first, last if alike else first, most)
-            self._count(group, skeleton.with_sets_of(ballots, first), sizes, separating, holding)
+            voting = skeleton.with_sets_of(ballots, first)
+            self._count(group, voting, sizes, (separating, holding))
         return separating, holding
 
     def _count(
-        self, group: PairGroup, ballots: Ballots, sizes: Sizes, separating: Ints, holding: Ints
+        self, group: PairGroup, ballots: Ballots, sizes: Sizes, votes: tuple[Ints, Ints]
     ) -> None:
-        """Add the votes of sets of these sizes to `separating` and `holding`, in threads.
-
-        Every thread writes to a part of its own.
-        """
+        """Add the votes of sets of these sizes."""
         level = self._level(group, sizes.first, triggers_count=False, largest=sizes.last)
 
-        def count(part: slice) -> None:
-            votes = (
-                separating[part],
-                holding[ballots.offset[part.start] : ballots.offset[part.stop]],
-            )
-            part_of_ballots = skeleton.part_of(ballots, part)
-            skeleton.count_votes(
-                level,
-                0,
-                part_of_ballots.first.size,
-                part_of_ballots,
-                sizes,
-                *votes,
-                _workspace(level, sizes.last),
-            )
+        def count(part: Ballots, separating: Ints, holding: Ints) -> None:
+            room = _workspace(level, sizes.last)
+            skeleton.count_votes(level, 0, part.first.size, part, sizes, separating, holding, room)
 
-        for _ in in_threads(count, _shares(ballots, self.n_jobs), self.n_jobs):
-            pass
+        self._in_parts(count, ballots, votes)
 
     def _level(self, group: PairGroup, size: int, triggers_count: bool, largest: int = 0) -> Level:
         """The numbers that all pairs of a level share, for the kernel.
@@ -215,7 +242,7 @@ class CompiledSearch:
         return selection_of, self.prepared.selections(list(known), change=bool(contexts))
 
 
-class TableSearch:
+class TableSearch(KernelSearch):
     """Searches levels with the kernel of a prepared test on counts.
 
     Context variables are columns like any other, so that a mask keeps them among the conditions,
@@ -226,53 +253,26 @@ class TableSearch:
     def __init__(
         self, prepared: PreparedTables, n_jobs: int = 1, watch: Watch | None = None
     ) -> None:
+        super().__init__(n_jobs)
         self.prepared = prepared
-        self.n_jobs = n_jobs
         self.watch = watch
 
-    def fewest(self, level_task: LevelTask) -> int:
-        """The number of pairs that a thread is worth."""
-        return _worth_a_call(level_task)
-
-    def search(self, level_task: LevelTask) -> tuple[Decisions, Ints]:
-        """The deciding sets of the pairs of a level task, and the numbers of tests, shape (2,).
-
-        These are the tests run on all rows, and on those of contexts.
-        """
-        group = level_task.group
-        pairs = level_task.pairs
-        level = self._level(group, level_task.size)
-        graphs = group.share.end - group.share.begin
-        decisions = no_decisions(pairs.first.size, graphs, level_task.size)
-        tests = np.zeros(2, dtype=np.int64)
-        contingency.search_tables(level, pairs, decisions, tests, self._beat)
-        return decisions, tests
+    def _decide(self, level_task: LevelTask, decisions: Decisions, tests: Ints) -> None:
+        level = self._level(level_task.group, level_task.size)
+        contingency.search_tables(level, level_task.pairs, decisions, tests, self._beat)
 
     def vote(self, group: PairGroup, ballots: Ballots) -> tuple[Ints, Ints]:
-        """The numbers of sets that separate each pair, and of those among them that hold each
-        centre.
-
-        Sets of neighbours and any triggers vote; threads take a part of the pairs each.
-        """
+        """All sizes are counted in one call."""
         separating = np.zeros_like(ballots.first)
         holding = np.zeros_like(ballots.centre)
         most = group.plan.max_given
         sizes = Sizes(0, min(int(ballots.largest.max(initial=0)), most), most)
         level = self._level(group, 0)
 
-        def count(part: slice) -> None:
-            centres = slice(ballots.offset[part.start], ballots.offset[part.stop])
-            contingency.vote_on_tables(
-                level,
-                skeleton.part_of(ballots, part),
-                sizes,
-                separating[part],
-                holding[centres],
-                self._beat,
-            )
+        def count(part: Ballots, separating: Ints, holding: Ints) -> None:
+            contingency.vote_on_tables(level, part, sizes, separating, holding, self._beat)
 
-        for _ in in_threads(count, _shares(ballots, self.n_jobs), self.n_jobs):
-            pass
+        self._in_parts(count, ballots, (separating, holding))
         return separating, holding
 
     def _level(self, group: PairGroup, size: int) -> TableLevel:
@@ -297,15 +297,6 @@ class TableSearch:
         check_stopped()
         if self.watch is not None:
             self.watch.check()
-
-
-def _worth_a_call(level_task: LevelTask) -> int:
-    """The number of pairs that are worth a call of a kernel: `PAIRS_PER_THREAD`, or fewer with many
-    sets each.
-    """
-    total = level_task.pairs.first.size
-    affordable = max(TESTS_PER_THREAD // max(level_task.tests_per_pair, 1), 1)
-    return min(total, PAIRS_PER_THREAD, affordable)
 
 
 def _without_unused(sizes: Ints, first_mask: int) -> Ints:

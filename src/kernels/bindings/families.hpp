@@ -10,7 +10,7 @@ void bind_linear(nanobind::module_ &module);
 void bind_levels(nanobind::module_ &module);
 void bind_contingency(nanobind::module_ &module);
 void bind_data(nanobind::module_ &module);
-void bind_permutations(nanobind::module_ &module);
+void bind_neighbours(nanobind::module_ &module);
 void bind_noise_densities(nanobind::module_ &module);
 void bind_bends(nanobind::module_ &module);
 void bind_fits(nanobind::module_ &module);

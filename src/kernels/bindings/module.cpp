@@ -7,7 +7,7 @@ NB_MODULE(_kernels, module) {
     cc::bind_levels(module);
     cc::bind_contingency(module);
     cc::bind_data(module);
-    cc::bind_permutations(module);
+    cc::bind_neighbours(module);
     cc::bind_noise_densities(module);
     cc::bind_bends(module);
     cc::bind_fits(module);

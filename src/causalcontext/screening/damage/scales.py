@@ -7,6 +7,8 @@ that the scale may make are not claimed.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from causalcontext.data.amounts import is_amount
@@ -209,15 +211,7 @@ def coarse_rounding(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage 
         " false or missed, and effects are those of the rounded numbers; use finer numbers if"
         f" there are any, or search levels with kinds={{{names[0]!r}: 'ordered'}}"
     )
-    subject = listed(names, MOST_COLUMNS_OF_A_SENTENCE)
-    doubtful = DoubtfulScale(
-        tuple(names),
-        ("edge", "slope", "level"),
-        f"coarse rounding of {subject} makes effects too small, and gives a part of them to what"
-        " goes along with these numbers",
-        near=True,
-        as_causes=True,
-    )
+    doubtful = _coarsely_rounded(names, "")
     return Damage(DamageKind.ROUNDED, tuple(names), 1.0, words, doubtful=doubtful)
 
 
@@ -257,16 +251,23 @@ def heaped(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage | None:
         " other values: links beside these numbers may be false, and effects too small; use finer"
         " numbers if there are any"
     )
+    doubtful = _coarsely_rounded(names, "some values of ")
+    return Damage(DamageKind.HEAPED, tuple(names), 1.0, words, doubtful=doubtful)
+
+
+def _coarsely_rounded(names: Sequence[str], which: str) -> DoubtfulScale:
+    """What may not be claimed beside columns that are rounded coarsely; `which` says which of
+    their values are, if not all.
+    """
     subject = listed(names, MOST_COLUMNS_OF_A_SENTENCE)
-    doubtful = DoubtfulScale(
+    return DoubtfulScale(
         tuple(names),
         ("edge", "slope", "level"),
-        f"coarse rounding of some values of {subject} makes effects too small, and gives a part of"
-        " them to what goes along with these numbers",
+        f"coarse rounding of {which}{subject} makes effects too small, and gives a part of them to"
+        " what goes along with these numbers",
         near=True,
         as_causes=True,
     )
-    return Damage(DamageKind.HEAPED, tuple(names), 1.0, words, doubtful=doubtful)
 
 
 def read_twice(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage | None:
